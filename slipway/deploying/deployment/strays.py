@@ -1,0 +1,195 @@
+"""Entries of Pulumi's state that the deployment would not declare again, though what they stand for is in use.
+
+`pulumi state move` brings entries of another stack, and `pulumi state rename` gives entries other names. Pulumi would
+delete what they stand for, as the program declares no such entry. The names of what components declare follow rules,
+so the entries' names tell. Pure.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Iterator
+from dataclasses import dataclass
+
+from slipway.base.errors import ConfigError
+from slipway.base.formatting import join
+from slipway.deploying.deployment.workspace_plan import (
+    CATALOG,
+    SUBMITTER_ROLES,
+    TRAINER,
+    WORK,
+    other_logical,
+    trainer_owner,
+)
+from slipway.model.facts import CATALOG as CATALOG_COMPONENT
+from slipway.model.origin import Origin
+from slipway.model.state import (
+    ACCOUNT,
+    BUCKET,
+    BUCKETS_ELSEWHERE,
+    CLUSTER,
+    GENERATION,
+    OBJECT,
+    State,
+    StateEntry,
+    StateGrant,
+    belongs_elsewhere,
+    forgetting,
+)
+
+CREATION = "creation"
+"""The engine's name of the object that lists the clusters that were created last. Frozen."""
+_SUBMITTER_GRANTS = (*SUBMITTER_ROLES, "reads", "creates", "act-as")
+_TRAINER_GRANTS = ("-reads-", "-writes-")
+
+
+@dataclass(frozen=True)
+class OwnNames:
+    """The names of a program's stacks."""
+
+    #: The beginnings of the engine's names, of all workspaces that the program or the state has.
+    prefixes: Collection[str]
+    #: Those of the catalogs.
+    catalogs: Collection[str]
+    #: The values of the stacks' labels.
+    labels: Collection[str]
+
+
+def refuse_strays(known: State, own: OwnNames, origin: Origin) -> None:
+    """Raise ConfigError for entries of other stacks, and for entries that have been renamed."""
+    misnamed = [entry for entry in known.entries if not _is_named_well(entry, own, known)]
+    moved = [entry for entry in misnamed if _is_of_another(entry, own)]
+    foreign = [*moved, *_labelled_otherwise(known.entries, own)]
+    if foreign:
+        owner = next(filter(None, map(_owner, foreign)), "")
+        raise belongs_elsewhere(_words(foreign), owner, origin, [_whole(entry, known) for entry in foreign])
+    if misnamed:
+        raise _renamed(misnamed, own, origin)
+
+
+def _renamed(entries: Collection[StateEntry], own: OwnNames, origin: Origin) -> ConfigError:
+    back = [f"pulumi state rename --stack {origin.stack} '{entry.urn}' {_former(entry, own)}" for entry in entries]
+    forget = [forgetting(origin.stack, entry.urn) for entry in entries]
+    names = join(entry.logical for entry in entries)
+    return ConfigError(
+        f"Pulumi's state has {_words(entries)} under the name {names}, so nothing was changed",
+        why="`pulumi state rename` changed the name; the program declares it under another name, and Pulumi would "
+        f"delete what is under the name {names}",
+        fix="\n".join(
+            ("give it back its former name:", *back, "or remove it from the state, which deletes nothing:", *forget)
+        ),
+    )
+
+
+def _is_named_well(entry: StateEntry, own: OwnNames, known: State) -> bool:
+    """Tell whether a component of the program may have declared an entry under its name."""
+    if entry.type == CLUSTER:
+        return entry.logical == entry.name
+    if entry.parent == CATALOG_COMPONENT:
+        return _follows(entry, own.catalogs) or (_is_in_known_bucket(entry, known) and _follows(entry, _ends(entry)))
+    return _follows(entry, own.prefixes)
+
+
+def _is_of_another(entry: StateEntry, own: OwnNames) -> bool:
+    """Tell whether an entry that no component of the program declares has a name that another program gave it."""
+    return _owner(entry) not in own.labels and _follows(entry, _ends(entry))
+
+
+def _labelled_otherwise(entries: Collection[StateEntry], own: OwnNames) -> Iterator[StateEntry]:
+    """Yield the clusters, and the accounts of named trainers, that tell another stack as their owner. None where all
+    tell that: then the stack itself was renamed, which is told elsewhere."""
+    owners = {_owner(entry) for entry in entries}
+    if owners.isdisjoint(own.labels):
+        return
+    for entry in entries:
+        is_whole_workspace = entry.type == ACCOUNT and any(entry.logical == f"{each}{TRAINER}" for each in own.prefixes)
+        if _owner(entry) not in ("", *own.labels) and entry.logical and not is_whole_workspace:
+            yield entry
+
+
+def _is_in_known_bucket(entry: StateEntry, known: State) -> bool:
+    bucket = entry.name.removeprefix("gs://").partition("/")[0]
+    return bucket in known.others or any(bucket == each.name for each in known.buckets)
+
+
+def _ends(entry: StateEntry) -> list[str]:
+    """Return every beginning that a component's name may give to the name of an entry."""
+    parts = entry.logical.split("-")
+    return [f"{'-'.join(parts[:count])}-" if count else "" for count in range(len(parts))]
+
+
+def _follows(entry: StateEntry, prefixes: Iterable[str]) -> bool:
+    """Tell whether an entry has a name that a component would give it, behind one of these beginnings."""
+    rests = [entry.logical.removeprefix(prefix) for prefix in prefixes if entry.logical.startswith(prefix)]
+    if entry.grant:
+        grant = entry.grant
+        return any(_is_name_of_grant(rest, grant) for rest in rests)
+    return not _names(entry).isdisjoint(rests)
+
+
+def _names(entry: StateEntry) -> frozenset[str]:
+    """Return the names that a workspace or a catalog may give what it declares."""
+    name = entry.name
+    if entry.type == BUCKET:
+        return frozenset({CATALOG, f"{CATALOG}.{name}", WORK, f"{WORK}.{name}", f"{BUCKETS_ELSEWHERE}{name}"})
+    if entry.type == ACCOUNT:
+        return frozenset({TRAINER, other_logical(name)})
+    if entry.type == OBJECT:
+        return frozenset({CATALOG if entry.parent == CATALOG_COMPONENT else CREATION})
+    return frozenset({name})
+
+
+def _is_name_of_grant(name: str, grant: StateGrant) -> bool:
+    """Tell whether a workspace may give a grant this name. IAM writes members in lower case, and marks deleted ones."""
+    if name.startswith(TRAINER):
+        return name.endswith(f"-{grant.role.removeprefix('roles/')}") or any(each in name for each in _TRAINER_GRANTS)
+    if not name.startswith(tuple(f"{purpose}-" for purpose in _SUBMITTER_GRANTS)):
+        return False
+    return grant.member.startswith("deleted:") or name.lower().endswith(f"-{grant.member.lower()}")
+
+
+def _whole(entry: StateEntry, known: State) -> str:
+    """Return the URN of an entry; that of its component for a cluster that has one, with which the cluster goes."""
+    component = known.urns.get((GENERATION, entry.name)) if entry.type == CLUSTER else None
+    return component or entry.urn
+
+
+def _owner(entry: StateEntry) -> str:
+    """Return the stack that an entry tells as its owner; empty if it tells none."""
+    return trainer_owner(entry.marked) if entry.type == ACCOUNT else entry.marked
+
+
+def _former(entry: StateEntry, own: OwnNames) -> str:
+    """Return the name that an entry must have; the word NAME where it may be one of several."""
+    if entry.type == CLUSTER:
+        return entry.name
+    prefixes = own.catalogs if entry.parent == CATALOG_COMPONENT else own.prefixes
+    if len(prefixes) != 1:
+        return "NAME"
+    (prefix,) = prefixes
+    rest = _former_rest(entry)
+    return f"'{prefix}{rest}'" if rest else "NAME"
+
+
+def _former_rest(entry: StateEntry) -> str:
+    grant = entry.grant
+    if grant:
+        purposes = [] if grant.on else [each for each, role in SUBMITTER_ROLES.items() if role == grant.role]
+        return f"{purposes[0]}-{grant.member}" if purposes else ""
+    if entry.type == BUCKET:
+        return next((role for role in (CATALOG, WORK) if entry.name.endswith(f"-{role}")), "")
+    if entry.type == ACCOUNT:
+        return TRAINER if entry.name.partition("@")[0].endswith(f"-{TRAINER}") else ""
+    return next(iter(_names(entry)))
+
+
+def _words(entries: Iterable[StateEntry]) -> str:
+    return join(dict.fromkeys(map(_word, entries)))
+
+
+def _word(entry: StateEntry) -> str:
+    grant = entry.grant
+    if grant:
+        return f"{grant.role} of {grant.member}{f' on {grant.on}' if grant.on else ''}"
+    if entry.type == BUCKET:
+        return f"bucket gs://{entry.name}"
+    return f"{ {CLUSTER: 'cluster', ACCOUNT: 'account', OBJECT: 'object'}[entry.type] } {entry.name}"
