@@ -12,6 +12,7 @@ from slipway.model.origin import Origin
 from .engine import EngineRun
 from .group import prefix
 from .member import Member
+from .namesakes import noted
 
 
 def refuse_foreign(run: EngineRun, origin: Origin, components: Sequence[Member] = ()) -> None:
@@ -27,5 +28,6 @@ def refuse_foreign(run: EngineRun, origin: Origin, components: Sequence[Member] 
         prefixes=sorted(map(prefix, workspaces)),
         catalogs=sorted(set(map(prefix, catalogs))),
         labels=[run.identity(name).label for name in ("", *sorted(workspaces))],
+        declared=[(each.type_, each.name) for each in noted() if not isinstance(each.opts.parent, Member)],
     )
     refuse_strays(run.state, own, origin)

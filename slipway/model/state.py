@@ -67,11 +67,12 @@ class StateGrant:
 
 @dataclass(frozen=True)
 class StateEntry:
-    """An entry of the state, of a resource in the cloud that a component of Slipway declares."""
+    """An entry of the state, of a resource in the cloud that a component of Slipway declares, or that has no component
+    around it: `pulumi state move` leaves it without one."""
 
     urn: str
     type: str
-    #: The type of the component.
+    #: The type of the component; empty without one.
     parent: str
     #: The engine's name.
     logical: str
@@ -432,11 +433,11 @@ _GRANTED_ON: Mapping[str, Callable[[_Resource], str]] = {
 }
 
 _DECLARED_BY: Mapping[str, Collection[str]] = {
-    **dict.fromkeys((BUCKET, ACCOUNT, *_GRANTED_ON), (_WORKSPACE,)),
-    OBJECT: (_WORKSPACE, _CATALOG),
-    CLUSTER: (GENERATION,),
+    **dict.fromkeys((BUCKET, ACCOUNT, *_GRANTED_ON), (_WORKSPACE, "")),
+    OBJECT: (_WORKSPACE, _CATALOG, ""),
+    CLUSTER: (GENERATION, ""),
 }
-"""The components that declare each type; packages and requests for quota outlive their entries, and are left out."""
+"""The components that declare each type, and the lack of one. Packages and requests for quota outlive their entries."""
 
 
 def _of(resources: Iterable[_Resource], type_: str) -> Iterator[_Resource]:

@@ -7,20 +7,27 @@ so the entries' names tell. Pure.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
 
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join
 from slipway.deploying.deployment.workspace_plan import (
+    ACT_AS,
     CATALOG,
+    CREATES,
+    READS,
     SUBMITTER_ROLES,
     TRAINER,
     WORK,
+    WRITES,
     other_logical,
     trainer_owner,
 )
+from slipway.model.catalog.model import NAME as CATALOG_FILE
 from slipway.model.facts import CATALOG as CATALOG_COMPONENT
+from slipway.model.facts import WORKSPACE
 from slipway.model.origin import Origin
 from slipway.model.state import (
     ACCOUNT,
@@ -38,8 +45,13 @@ from slipway.model.state import (
 
 CREATION = "creation"
 """The engine's name of the object that lists the clusters that were created last. Frozen."""
-_SUBMITTER_GRANTS = (*SUBMITTER_ROLES, "reads", "creates", "act-as")
-_TRAINER_GRANTS = ("-reads-", "-writes-")
+_OBJECT_NAMES = {CATALOG_COMPONENT: frozenset({CATALOG}), WORKSPACE: frozenset({CREATION})}
+_SUBMITTERS = re.compile(r"(reads-(catalog|work)|creates-work|act-as-trainer)\b")
+_OBJECTS = ("/clusters/asked-for.json", f"/{CATALOG_FILE}")
+_DEFAULT_BUCKET = re.compile(rf"--.*-({CATALOG}|{WORK})(-[a-z0-9-]+)?$")
+_ROLES = frozenset({*SUBMITTER_ROLES.values(), ACT_AS, READS, CREATES, WRITES})
+_TRAINERS = re.compile(r"-(reads-catalog|writes-work)\b")
+"""The names of grants: those of submitters on buckets and accounts, those of trainers on buckets."""
 
 
 @dataclass(frozen=True)
@@ -52,14 +64,20 @@ class OwnNames:
     catalogs: Collection[str]
     #: The values of the stacks' labels.
     labels: Collection[str]
+    #: The types and the engine's names of resources that the program itself declares.
+    declared: Collection[tuple[str, str]] = ()
 
 
 def refuse_strays(known: State, own: OwnNames, origin: Origin) -> None:
     """Raise ConfigError for entries of other stacks, and for entries that have been renamed."""
-    misnamed = [entry for entry in known.entries if not _is_named_well(entry, own, known)]
-    moved = [entry for entry in misnamed if _is_of_another(entry, own)]
-    foreign = [*moved, *_labelled_otherwise(known.entries, own)]
+    inside = [entry for entry in known.entries if entry.parent]
+    loose = [entry for entry in known.entries if not entry.parent and _is_ours(entry, own)]
+    misnamed = [entry for entry in inside if not _is_named_well(entry, own, known)]
+    moved = [entry for entry in [*misnamed, *loose] if _is_of_another(entry, own)]
+    foreign = [*moved, *_labelled_otherwise(inside, own)]
+    misnamed += loose
     if foreign:
+        foreign += [entry for entry in loose if entry not in foreign]
         owner = next(filter(None, map(_owner, foreign)), "")
         raise belongs_elsewhere(_words(foreign), owner, origin, [_whole(entry, known) for entry in foreign])
     if misnamed:
@@ -67,16 +85,19 @@ def refuse_strays(known: State, own: OwnNames, origin: Origin) -> None:
 
 
 def _renamed(entries: Collection[StateEntry], own: OwnNames, origin: Origin) -> ConfigError:
-    back = [f"pulumi state rename --stack {origin.stack} '{entry.urn}' {_former(entry, own)}" for entry in entries]
+    back = [
+        f"pulumi state rename --stack {origin.stack} '{entry.urn}' {_former(entry, own)}"
+        for entry in entries
+        if entry.parent
+    ]
+    back = ["give it back its former name:", *back, "or:"] if back else []
     forget = [forgetting(origin.stack, entry.urn) for entry in entries]
     names = join(entry.logical for entry in entries)
     return ConfigError(
         f"Pulumi's state has {_words(entries)} under the name {names}, so nothing was changed",
-        why="`pulumi state rename` changed the name; the program declares it under another name, and Pulumi would "
-        f"delete what is under the name {names}",
-        fix="\n".join(
-            ("give it back its former name:", *back, "or remove it from the state, which deletes nothing:", *forget)
-        ),
+        why="`pulumi state rename` or `pulumi state move` changed this entry; the program declares the same by another "
+        "entry, and Pulumi would delete it by this one",
+        fix="\n".join((*back, "remove it from the state, which deletes nothing, and deploy again:", *forget)),
     )
 
 
@@ -91,7 +112,27 @@ def _is_named_well(entry: StateEntry, own: OwnNames, known: State) -> bool:
 
 def _is_of_another(entry: StateEntry, own: OwnNames) -> bool:
     """Tell whether an entry that no component of the program declares has a name that another program gave it."""
-    return _owner(entry) not in own.labels and _follows(entry, _ends(entry))
+    if _owner(entry):
+        return _owner(entry) not in own.labels
+    return _follows(entry, _ends(entry)) and not _follows(entry, own.prefixes)
+
+
+def _is_ours(entry: StateEntry, own: OwnNames) -> bool:
+    """Tell whether a component declared an entry that has no component around it. A program may have resources of its
+    own; and a cluster of the stack itself is told elsewhere."""
+    if (entry.type, entry.logical) in own.declared:
+        return False
+    if entry.type == CLUSTER:
+        return entry.marked not in ("", *own.labels)
+    if entry.type == ACCOUNT:
+        return bool(_owner(entry))
+    if entry.type == OBJECT and not entry.name.endswith(_OBJECTS):
+        return False
+    if entry.type == BUCKET and not _DEFAULT_BUCKET.search(entry.name):
+        return False
+    if entry.grant and entry.grant.role not in _ROLES:
+        return False
+    return _follows(entry, _ends(entry))
 
 
 def _labelled_otherwise(entries: Collection[StateEntry], own: OwnNames) -> Iterator[StateEntry]:
@@ -134,15 +175,16 @@ def _names(entry: StateEntry) -> frozenset[str]:
     if entry.type == ACCOUNT:
         return frozenset({TRAINER, other_logical(name)})
     if entry.type == OBJECT:
-        return frozenset({CATALOG if entry.parent == CATALOG_COMPONENT else CREATION})
+        return _OBJECT_NAMES.get(entry.parent, frozenset({CATALOG, CREATION}))
     return frozenset({name})
 
 
 def _is_name_of_grant(name: str, grant: StateGrant) -> bool:
     """Tell whether a workspace may give a grant this name. IAM writes members in lower case, and marks deleted ones."""
     if name.startswith(TRAINER):
-        return name.endswith(f"-{grant.role.removeprefix('roles/')}") or any(each in name for each in _TRAINER_GRANTS)
-    if not name.startswith(tuple(f"{purpose}-" for purpose in _SUBMITTER_GRANTS)):
+        return name.endswith(f"-{grant.role.removeprefix('roles/')}") or bool(_TRAINERS.search(name))
+    purpose = name.partition("-")[0]
+    if SUBMITTER_ROLES.get(purpose) != grant.role and not _SUBMITTERS.match(name):
         return False
     return grant.member.startswith("deleted:") or name.lower().endswith(f"-{grant.member.lower()}")
 
