@@ -194,7 +194,7 @@ def test_a_program_without_a_workspace_has_nothing_of_one() -> None:
     own = OwnNames([], [], ["reg-infra--dev"])
     clusters = cluster("cpu-1a2b3c4", "cpu-1a2b3c4", "reg-infra--dev")
     accepted(clusters, own)
-    assert "belongs to another stack" in refused({**clusters, **on_project(f"ml-logs-{GROUP}")}, own)
+    assert "belongs to another stack" in refused({**clusters, **on_project(f"ml-submit-{GROUP}")}, own)
 
 
 RENAMED: dict[str, tuple[Entries, str]] = {
