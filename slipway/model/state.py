@@ -542,7 +542,7 @@ def refuse_rename(known: State, alive: Mapping[str, str], stack: str, origin: Or
         return
     owner = min(foreign.values())
     if stack in (published, *labels.values()):
-        raise belongs_elsewhere(f"cluster {join(sorted(foreign))}", owner, origin, _urns_of(known, foreign))
+        raise belongs_elsewhere(f"cluster {join(sorted(foreign))}", owner, origin, sorted(_urns_of(known, foreign)))
     raise renamed(owner, stack, origin)
 
 
@@ -562,8 +562,8 @@ def refuse_doubles(known: State, clusters: Collection[str], origin: Origin) -> N
 
 def belongs_elsewhere(subject: str, owner: str, origin: Origin, urns: Collection[str] = ()) -> ConfigError:
     """Return the error of what another stack made, which `pulumi state move` moved into the state of this one.
-    `owner`: that stack, as labels have it; empty if unknown."""
-    forget = [forgetting(origin.stack, urn) for urn in sorted(urns) or ["URN"]]
+    `owner`: that stack, as labels have it; empty if unknown. `urns`: in the order in which they can be removed."""
+    forget = [forgetting(origin.stack, urn) for urn in urns or ["URN"]]
     owning = words_of(owner) if owner else "another stack"
     return ConfigError(
         f"{subject} belongs to {owning}, so nothing was changed",

@@ -79,9 +79,10 @@ def refuse_strays(known: State, own: OwnNames, origin: Origin) -> None:
     if foreign:
         foreign += [entry for entry in loose if entry not in foreign]
         owner = next(filter(None, map(_owner, foreign)), "")
+        foreign.sort(key=_turn)
         raise belongs_elsewhere(_words(foreign), owner, origin, [_whole(entry, known) for entry in foreign])
     if misnamed:
-        raise _renamed(misnamed, own, origin)
+        raise _renamed(sorted(misnamed, key=_turn), own, origin)
 
 
 def _renamed(entries: Collection[StateEntry], own: OwnNames, origin: Origin) -> ConfigError:
@@ -99,6 +100,16 @@ def _renamed(entries: Collection[StateEntry], own: OwnNames, origin: Origin) -> 
         "entry, and Pulumi would delete it by this one",
         fix="\n".join((*back, "remove it from the state, which deletes nothing, and deploy again:", *forget)),
     )
+
+
+def _turn(entry: StateEntry) -> int:
+    """Return a number by which entries are sorted that depend on others, and are removed together with these: the
+    dependent ones first."""
+    if entry.type == OBJECT:
+        return 0 if entry.name.endswith(f"/{CATALOG_FILE}") else 2
+    if entry.type == CLUSTER:
+        return 1
+    return 3 if entry.grant else 4
 
 
 def _is_named_well(entry: StateEntry, own: OwnNames, known: State) -> bool:
