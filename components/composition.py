@@ -41,6 +41,7 @@ from .options import provider_of
 from .places import depends_on, left_as_it_is, of_one, together
 from .resolution import Given, plain, resolved
 from .secret_arguments import refuse_secret_configuration
+from .strays import refuse_foreign
 from .taken_out import TakenOut, taken_out
 from .voice import Voice
 from .waiting import awaited_in, come, refuse_late, settled
@@ -144,6 +145,8 @@ class Composition:
 
     async def _decide(self) -> None:
         try:
+            # First of all, and outside of what a destruction goes on without.
+            refuse_foreign(self.run, self._origin, self.components)
             try:
                 await self._decide_all()
             except ConfigError as error:
@@ -278,8 +281,12 @@ class Composition:
             return decided
         run = self.run
         every = StackGuard(os.environ, run.identity().label, (run.project, run.region), run.state)
-        every.undecided = Origin(run.name) if self.file else Program(run.name)
+        every.undecided = self._origin
         return [every]
+
+    @property
+    def _origin(self) -> Origin:
+        return Origin(self.run.name) if self.file else Program(self.run.name)
 
     @property
     def spent(self) -> bool:

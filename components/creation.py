@@ -12,6 +12,7 @@ import pulumi
 
 from slipway.deploying.deployment.deletion_guard import StackGuard
 from slipway.deploying.deployment.plan import as_made
+from slipway.deploying.deployment.strays import CREATION
 from slipway.deploying.deployment.summary import made_otherwise
 from slipway.deploying.generations.action import What
 
@@ -24,7 +25,7 @@ from .voice import Voice
 if TYPE_CHECKING:
     from slipway.deploying.creation.provider_creation import ProviderCreation
 
-NAME = "creation"  # the logical name, by which the state knows it
+NAME = CREATION  # the logical name, by which the state knows it
 OBJECT = "clusters/asked-for.json"
 PREVIEW = "pulumi preview: a saved plan can't create clusters, so run `pulumi up` without --plan"
 """A value of the object in a preview. The engine rejects a saved plan with it, before any cluster is created: a plan

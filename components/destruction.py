@@ -12,11 +12,13 @@ from slipway.base.errors import SlipwayError
 from slipway.deploying.deployment.deletion_guard import GuardSubject
 from slipway.deploying.deployment.destruction import must_leave_none
 from slipway.deploying.deployment.summary import outliving
+from slipway.model.origin import Origin
 from slipway.model.state import State
 
 from .engine import ADVICE, EngineRun, configured, left
 from .guard import check, guard
 from .leaving import Leaving
+from .strays import refuse_foreign
 from .workspace_resources import leave_grants, stand_in
 
 
@@ -33,6 +35,7 @@ def take_down(checkout: Path, edit: Edit | None) -> None:
         pulumi.log.info(ADVICE)
     leaving = Leaving(os.environ, run.identity().label, (run.project, run.region), run.state)
     leaving.declared = file
+    refuse_foreign(run, Origin(run.name))
     must_leave_none(leaving)
     hooks = guard(lambda: [leaving], run.state)
     if run.preview:

@@ -14,6 +14,7 @@ from typing import Any, TypeVar
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join, last_part
 from slipway.model.identity import words_of
+from slipway.model.labels import STACK_LABEL
 from slipway.model.origin import Origin
 
 CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
@@ -62,6 +63,24 @@ class StateGrant:
     member: str
     #: `gs://BUCKET`, or an account's address; empty for the project.
     on: str = ""
+
+
+@dataclass(frozen=True)
+class StateEntry:
+    """An entry of the state, of a resource in the cloud that a component of Slipway declares, or that has no component
+    around it: `pulumi state move` leaves it without one."""
+
+    urn: str
+    type: str
+    #: The type of the component; empty without one.
+    parent: str
+    #: The engine's name.
+    logical: str
+    #: The cluster's id, the bucket's name, the account's address, or the object's address.
+    name: str = ""
+    grant: StateGrant | None = None
+    #: The display name of an account; the stack in the label of a cluster.
+    marked: str = ""
 
 
 @dataclass(frozen=True)
@@ -147,6 +166,9 @@ class State:
     checks: Mapping[str, Any] = field(default_factory=dict)
     #: Regions where such a cluster may have been asked for, also by a command that was killed before it had one.
     other_regions: frozenset[str] = frozenset()
+    #: The entries of what workspaces, catalogs and clusters have in the cloud, whatever the entries are called. All
+    #: of the program, also in a part. Not compared, as the fields above are made of the same.
+    entries: tuple[StateEntry, ...] = field(default=(), compare=False)
 
     def regions_beside(self, region: str) -> tuple[str, ...]:
         """Return the other regions than the stack's where its clusters are, or may be."""
@@ -234,7 +256,41 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
         workspace=_facts(components),
         checks=_checks(parsed),
         other_regions=_other_regions(parsed),
+        entries=tuple(_entries(parsed, generations)),
     )
+
+
+def _entries(resources: Iterable[_Resource], generations: Iterable[_Resource]) -> Iterator[StateEntry]:
+    """Yield the entries. One without a name of the cloud's was never made."""
+    stacks = {generation.name: generation.text("stack") for generation in generations}
+    for resource in resources:
+        if resource.parent not in _DECLARED_BY.get(resource.type, ()):
+            continue
+        grant = _grant(resource)
+        name = _name_in_cloud(resource)
+        marked = resource.text("displayName") if resource.type == ACCOUNT else stacks.get(name) or _label(resource)
+        if name or grant:
+            yield StateEntry(resource.urn, resource.type, resource.parent, resource.name, name, grant, marked)
+
+
+def _label(resource: _Resource) -> str:
+    """Return the stack in the label of a resource; empty for none."""
+    labels = resource.outputs.get("labels")
+    return str(labels.get(STACK_LABEL, "")) if isinstance(labels, Mapping) else ""
+
+
+def _name_in_cloud(resource: _Resource) -> str:
+    if resource.type == ACCOUNT:
+        return resource.text("email")
+    name = resource.text("name")
+    if resource.type == OBJECT and name:
+        return f"gs://{resource.text('bucket')}/{name}"
+    return name
+
+
+def _grant(resource: _Resource) -> StateGrant | None:
+    on, member = _GRANTED_ON.get(resource.type), resource.text("member")
+    return StateGrant(resource.name, resource.text("role"), member, on(resource)) if on and member else None
 
 
 def _clusters(resources: Iterable[_Resource], generations: Iterable[_Resource]) -> tuple[StateResource, ...]:
@@ -279,11 +335,11 @@ def _has_creation(resources: Iterable[_Resource]) -> bool:
 def _grants(resources: Collection[_Resource]) -> tuple[StateGrant, ...]:
     """Return the grants of the workspace, by type."""
     grants: list[StateGrant] = []
-    for type_, on in _GRANTED_ON.items():
+    for type_ in _GRANTED_ON:
         for resource in _own(_of(resources, type_), _WORKSPACE):
-            member = resource.text("member")
-            if member:
-                grants.append(StateGrant(resource.name, resource.text("role"), member, on(resource)))
+            grant = _grant(resource)
+            if grant:
+                grants.append(grant)
     return tuple(grants)
 
 
@@ -375,6 +431,13 @@ _GRANTED_ON: Mapping[str, Callable[[_Resource], str]] = {
     _BUCKET_GRANT: lambda grant: f"gs://{grant.text('bucket').removeprefix('b/')}",
     _ACCOUNT_GRANT: lambda grant: last_part(grant.text("serviceAccountId")),
 }
+
+_DECLARED_BY: Mapping[str, Collection[str]] = {
+    **dict.fromkeys((BUCKET, ACCOUNT, *_GRANTED_ON), (_WORKSPACE, "")),
+    OBJECT: (_WORKSPACE, _CATALOG, ""),
+    CLUSTER: (GENERATION, ""),
+}
+"""The components that declare each type, and the lack of one. Packages and requests for quota outlive their entries."""
 
 
 def _of(resources: Iterable[_Resource], type_: str) -> Iterator[_Resource]:
@@ -479,7 +542,7 @@ def refuse_rename(known: State, alive: Mapping[str, str], stack: str, origin: Or
         return
     owner = min(foreign.values())
     if stack in (published, *labels.values()):
-        raise belongs_elsewhere(f"cluster {join(sorted(foreign))}", owner, origin, _urns_of(known, foreign))
+        raise belongs_elsewhere(f"cluster {join(sorted(foreign))}", owner, origin, sorted(_urns_of(known, foreign)))
     raise renamed(owner, stack, origin)
 
 
@@ -498,12 +561,13 @@ def refuse_doubles(known: State, clusters: Collection[str], origin: Origin) -> N
 
 
 def belongs_elsewhere(subject: str, owner: str, origin: Origin, urns: Collection[str] = ()) -> ConfigError:
-    """Return the error of what another stack made, which `pulumi state move` moved into the state of this one."""
-    forget = [forgetting(origin.stack, urn) for urn in sorted(urns) or ["URN"]]
-    owning = words_of(owner)
+    """Return the error of what another stack made, which `pulumi state move` moved into the state of this one.
+    `owner`: that stack, as labels have it; empty if unknown. `urns`: in the order in which they can be removed."""
+    forget = [forgetting(origin.stack, urn) for urn in urns or ["URN"]]
+    owning = words_of(owner) if owner else "another stack"
     return ConfigError(
         f"{subject} belongs to {owning}, so nothing was changed",
-        why=f"the state of {origin.stack} has it, as after `pulumi state move`; submitters get it from {owning}",
+        why=f"the state of {origin.stack} has it, as after `pulumi state move`, and {owning} needs it",
         fix="\n".join(
             (
                 "remove it from the state, which deletes nothing:",

@@ -1,14 +1,18 @@
 """The last defence of running jobs: its words and its choice. That the engine calls it: journeys. # N1 # B3"""
 
 import asyncio
+import re
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import pulumi
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from components import destruction
 from components import guard as module
 from components.composition import composition
 from components.guard import check, ends_stack, hold, tell_of_deletion
@@ -23,9 +27,10 @@ from slipway.deploying.deployment.workspace_plan import SharedGrant
 from slipway.google.jobs import VertexJob
 from slipway.google.live import InUse, Unknown
 from slipway.model.origin import Program
-from slipway.model.state import State, StateGrant
+from slipway.model.state import State, StateGrant, read
 
-from .conftest import Decided, composed, declared
+from .conftest import Decided, composed, declared, failed
+from .test_own_program import knowing
 
 CLUSTER = "projects/acme-dev/locations/us-central1/persistentResources/cpu-1a2b3c4"
 CPU = GuardSubject(cluster=CLUSTER)
@@ -443,3 +448,48 @@ def test_a_cluster_of_another_stack_is_not_deleted() -> None:
     with pytest.raises(ConfigError, match="cluster cpu-1a2b3c4 belongs to stack prod-ml") as rejection:
         module.must_be_own("prod-ml", stacks, urn)
     assert "pulumi state delete" in str(rejection.value) and f"'{urn}'" in str(rejection.value)
+
+
+ENTRIES = "urn:pulumi:dev::slipway::slipway:components:Workspace$"
+MOVED = f"{ENTRIES}gcp:serviceaccount/account:Account::other-trainer"
+RENAMED = f"{ENTRIES}gcp:projects/iAMMember:IAMMember::zz"
+STRAYS: dict[str, tuple[str, dict[str, str], str]] = {
+    "of another stack": (
+        MOVED,
+        {"email": ACCOUNT, "displayName": "Slipway trainer (vision--dev--other)"},
+        rf"(?s)account {ACCOUNT} belongs to stack dev of Pulumi project vision, workspace other.*'{re.escape(MOVED)}'",
+    ),
+    "renamed": (
+        RENAMED,
+        {"role": "roles/aiplatform.user", "member": "group:ml@acme.example"},
+        r"(?s)state has roles/aiplatform.user of group:ml@acme.example under the name zz.*state rename .*::zz'",
+    ),
+}
+
+
+@pytest.mark.parametrize("preview", [True, False])
+@pytest.mark.parametrize("purpose", ["", "destroy"])
+@pytest.mark.parametrize(("urn", "outputs", "said"), STRAYS.values(), ids=STRAYS)
+def test_an_entry_that_pulumi_would_delete_for_nothing_is_refused_before_anything_changes(
+    urn: str, outputs: dict[str, str], said: str, purpose: str, preview: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SLIPWAY_PURPOSE", purpose)
+    known = read({urn: {"type": urn.rpartition("$")[2].rpartition("::")[0], "outputs": outputs}})
+    with knowing(known):
+        program = partial(Workspace, "ml", WorkspaceArgs(project="acme-dev", region="us-central1"))
+        asked, error = failed(program, preview=preview)
+    assert re.search(said, error) and not asked, (error, asked)
+
+
+@pytest.mark.parametrize(("urn", "outputs", "said"), STRAYS.values(), ids=STRAYS)
+def test_so_it_is_where_a_stack_file_is_taken_down(
+    urn: str, outputs: dict[str, str], said: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    known = read({urn: {"type": urn.rpartition("$")[2].rpartition("::")[0], "outputs": outputs}})
+    monkeypatch.setattr(destruction, "left", lambda *_: known)
+
+    def program() -> None:
+        with pytest.raises(ConfigError, match=said):
+            destruction.take_down(tmp_path, None)
+
+    assert declared(program) == []

@@ -1,5 +1,6 @@
 """Pulumi's own commands for single resources, plans and states: each works, or is rejected with the way on."""
 
+import re
 import shutil
 from collections.abc import Callable
 from typing import Any
@@ -17,7 +18,8 @@ import pulumi
 import components as slipway
 
 config = pulumi.Config("team")
-ground = slipway.Workspace("ml", slipway.WorkspaceArgs(submitters=[config.require("people")]))
+name = config.get("workspace") or "ml"
+ground = slipway.Workspace(name, slipway.WorkspaceArgs(submitters=[config.require("people")]))
 cpu = slipway.PersistentResource(
     "cpu",
     slipway.PersistentResourceArgs(
@@ -27,7 +29,7 @@ cpu = slipway.PersistentResource(
     ),
 )
 quota = slipway.QuotaCheck("quota", slipway.QuotaCheckArgs(clusters=[cpu]))
-catalog = slipway.Catalog("ml", slipway.CatalogArgs(workspace=ground, quota=quota))
+catalog = slipway.Catalog(name, slipway.CatalogArgs(workspace=ground, quota=quota))
 pulumi.export("cluster", cpu.cluster_id)
 """
 PEOPLE, OTHERS = "group:ml-engineers@company.example", "group:others@company.example"
@@ -142,7 +144,7 @@ def rejected(done: Done, cluster: str) -> None:
     assert f"pulumi state untaint --stack trial '{cluster}'" in done.said
 
 
-def test_a_cluster_whose_state_moved_to_another_stack_is_not_deleted_there(checkout: Checkout) -> None:
+def test_what_was_moved_to_the_state_of_another_stack_is_not_deleted_there(checkout: Checkout) -> None:
     declare(checkout)
     checkout.up()
     id_, before = checkout.outputs()["cluster"], published(checkout)
@@ -152,7 +154,7 @@ def test_a_cluster_whose_state_moved_to_another_stack_is_not_deleted_there(check
     salt = other.file.read_text()
     shutil.copy(checkout.file, other.file)
     config = [line for line in other.file.read_text().splitlines() if line.startswith(("config", " "))]
-    other.file.write_text("\n".join([*config, salt]))
+    other.file.write_text("\n".join([*config, "  team:workspace: reg", salt]))
     other.up()
 
     moved = state(
@@ -165,8 +167,8 @@ def test_a_cluster_whose_state_moved_to_another_stack_is_not_deleted_there(check
         urn_of(checkout, f"components:PersistentResource::{id_}"),
     )
     assert moved.code == 0, moved.said
-    for verb in ("up", "destroy"):
-        done = other.pulumi(verb)
+    for verb, purpose in (("up", ""), ("destroy", ""), ("destroy", "destroy")):
+        done = other.pulumi(verb, SLIPWAY_PURPOSE=purpose)
         assert (
             done.code != 0
             and f"cluster {id_} belongs to stack trial of Pulumi project slipway, workspace ml" in done.said
@@ -178,5 +180,50 @@ def test_a_cluster_whose_state_moved_to_another_stack_is_not_deleted_there(check
     assert done.code == 0, done.said
     checkout.up()
     unchanged(other)
+
+    granted = sorted(roles(checkout))
+    ends = (":Account::ml-trainer", ":BucketObject::ml-creation", f"::ml-logs-{PEOPLE}", "::ml-trainer-writes-work")
+    urns = [urn_of(checkout, end) for end in ends]
+    moved = state(checkout, "move", "--source", "trial", "--dest", "other", *urns)
+    assert moved.code == 0, moved.said
+    strays = [urn_of(other, end) for end in ends]
+    for verb, purpose in (("up", ""), ("destroy", ""), ("destroy", "destroy")):
+        done = other.pulumi(verb, SLIPWAY_PURPOSE=purpose)
+        assert done.code != 0 and "belongs to stack trial of Pulumi project slipway, workspace ml" in done.said
+        assert all(f"'{urn}'" in done.said for urn in strays), done.said
+    assert len(every_cluster(checkout)) == 2
+    assert sorted(roles(checkout)) == granted
+    for urn in re.findall(r"pulumi state delete --stack other --target-dependents '(.+)'", done.said):
+        removed = state(other, "delete", "--stack", "other", "--target-dependents", urn)
+        assert removed.code == 0, removed.said
+    unchanged(other)
+    checkout.up()
+    assert sorted(roles(checkout)) == granted
     unchanged(checkout)
     assert published(checkout) == before and any(each.endswith(id_) for each in every_cluster(checkout))
+
+
+def test_an_entry_that_was_renamed_takes_nothing_with_it(checkout: Checkout) -> None:
+    declare(checkout)
+    checkout.up()
+    granted, before, id_ = sorted(roles(checkout)), published(checkout), checkout.outputs()["cluster"]
+    ends = {
+        f"::ml-submit-{PEOPLE}": f"ml-submit-{PEOPLE}",
+        ":BucketIAMMember::ml-trainer-writes-work": "NAME",
+        ":Bucket::ml-catalog": "ml-catalog",
+        ":BucketObject::ml-catalog": "ml-catalog",
+        f":AiPersistentResource::{id_}": id_,
+    }
+    for end, former in ends.items():
+        urn = urn_of(checkout, end)
+        done = state(checkout, "rename", "--stack", "trial", urn, "zz")
+        assert done.code == 0, done.said
+        renamed = f"{urn.rpartition('::')[0]}::zz"
+        for verb in ("preview", "up"):
+            done = checkout.pulumi(verb)
+            assert done.code != 0 and "under the name zz, so nothing was changed" in done.said, done.said
+            assert f"pulumi state rename --stack trial '{renamed}' " in done.said and former in done.said, done.said
+        done = state(checkout, "rename", "--stack", "trial", renamed, urn.rpartition("::")[2])
+        assert done.code == 0, done.said
+    unchanged(checkout)
+    assert (sorted(roles(checkout)), published(checkout)) == (granted, before)
