@@ -103,7 +103,8 @@ def a_copied_repository_is_rejected(tmp_path: Path, owner: Checkout) -> None:
     wrong = copy.pulumi("up", SLIPWAY_RECOVER="speech-infra/trial")
     assert wrong.code != 0 and "SLIPWAY_RECOVER='speech-infra/trial' is not this deployment" in wrong.said, wrong.said
     destroyed = copy.destroy()
-    assert destroyed.code != 0 and "SLIPWAY_RECOVER=slipway/trial" in destroyed.said, destroyed.said
+    assert destroyed.code != 0 and EXISTS in destroyed.said, destroyed.said
+    assert "SLIPWAY_RECOVER=slipway/trial" in destroyed.said and "gcloud ai" not in destroyed.said, destroyed.said
 
 
 def the_owner_recovers_a_lost_state(owner: Checkout) -> None:
