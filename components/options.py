@@ -29,7 +29,7 @@ class Effect(Enum):
 
 @dataclass(frozen=True)
 class Option:
-    """One of Pulumi's options: its effect, the reason, and the fix that a rejection shows."""
+    """An option of Pulumi: its effect, the reason, and the fix that a rejection shows."""
 
     effect: Effect
     why: str

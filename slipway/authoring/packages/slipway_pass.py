@@ -43,7 +43,7 @@ class Pass:
 
     @property
     def is_pending(self) -> bool:
-        """Whether the pass is open, or something remains to be deleted."""
+        """Return whether the pass is open or something remains to be deleted."""
         return self.is_open or bool(self.deleted)
 
     def begin(self, added: Iterable[str], replaced: Iterable[str], sleep: Sleep) -> None:

@@ -22,7 +22,7 @@ from slipway.model.state import State, StateGrant, StateResource
 
 @dataclass(frozen=True)
 class Restoration:
-    """What a deployment restores in the catalog's bucket, and what only a refresh of Pulumi's state restores."""
+    """Restorations of a deployment in the catalog's bucket, and those that need a refresh of Pulumi's state."""
 
     bucket: str = ""
     #: The published catalog no longer exists.
