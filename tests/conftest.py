@@ -51,6 +51,11 @@ if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
 
 
 def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(_CloudMarker())
+    _start_again(config)
+
+
+def _start_again(config: pytest.Config) -> None:
     """Start again without the variables that Python has read, such as PYTHONOPTIMIZE. Workers have this environment."""
     if not _RESTARTS:
         return
@@ -128,24 +133,41 @@ def pytest_collection(session: pytest.Session) -> Generator[None, object, object
         return (yield)
 
 
-@pytest.hookimpl(tryfirst=True)
+class _CloudMarker:
+    """Marks the tests that need a local cloud, before the command line's `-m` selects tests by their markers."""
+
+    @pytest.hookimpl(tryfirst=True)
+    def pytest_collection_modifyitems(self, items: list[pytest.Item]) -> None:
+        for item in items:
+            if not _CLOUDS.isdisjoint(getattr(item, "fixturenames", ())):
+                item.add_marker("cloud")
+
+
+@pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Give each worker its share of the journeys first: a journey that began last would have the others wait for it."""
-    for item in items:
-        if not _CLOUDS.isdisjoint(getattr(item, "fixturenames", ())):
-            item.add_marker("cloud")
+    """Give each worker its share of the selected journeys first, as all others would wait for a journey that began
+    last. xdist splits the tests evenly at first, in this order."""
     workers = getattr(config, "workerinput", {}).get("workercount", 1)
     journeys = [item for item in items if item.get_closest_marker("journey")]
+    files = list(dict.fromkeys(item.path for item in journeys))
     others = [item for item in items if not item.get_closest_marker("journey")]
-    items[:] = [
-        item for worker in range(workers) for part in (journeys, others) for item in _share(part, worker, workers)
-    ]
+    unassigned = len(items)
+    ordered: list[pytest.Item] = []
+    for worker in range(workers):
+        size = unassigned // (workers - worker)
+        mine = _share(files, worker, workers)
+        first = [item for item in journeys if item.path in mine]
+        rest = max(0, size - len(first))
+        ordered += [*first, *others[:rest]]
+        others = others[rest:]
+        unassigned -= size
+    items[:] = [*ordered, *others]
 
 
 def pytest_collection_finish() -> None:
     gc.freeze()
 
 
-def _share(items: list[pytest.Item], worker: int, workers: int) -> list[pytest.Item]:
-    """Return a contiguous share, as tests of one file use the same fixtures."""
-    return items[len(items) * worker // workers : len(items) * (worker + 1) // workers]
+def _share(files: list[Path], worker: int, workers: int) -> set[Path]:
+    """Return a contiguous share of the files. Tests of one file use the same fixtures."""
+    return set(files[len(files) * worker // workers : len(files) * (worker + 1) // workers])
