@@ -48,6 +48,8 @@ RESTS_S = 30.0
 PROGRESS_S = 10.0
 #: How often what was renamed or replaced while it was sent is sent again within a pass.
 ROUNDS = 3
+#: How many calls a pass stays open for files that the code has deleted and may write again.
+WAITS = 3
 HALF = "it may be half written"
 # The states of an object: one that was open for writing, and the last whole version, in this folder of the output.
 OPEN, PREVIOUS = "open", "previous"
@@ -113,6 +115,7 @@ class Results:
         self.partial: set[str] = set()
         #: Objects that are deleted with the pass: whole versions and halves beside a file that is whole now.
         self.unneeded: set[str] = set()
+        self.waits = 0
         self.restored: dict[str, Moment] = {}
         self.suspects: set[str] | None = None
         self.said: set[str] = set()
@@ -194,9 +197,9 @@ class Results:
         """Send what has changed, and delete what the code has deleted or renamed, in one pass: after a lost machine all
         of it is there, or nothing.
 
-        While the code runs, a file that it only deletes goes if it is gone at the next call, too: it may be about to
-        be replaced. `ended`: nobody writes any more. `killed`: whoever wrote was ended by a signal, at any point of a
-        file. `sleep` may raise, to end it. Raises StorageError.
+        While the code runs, a file that it only deletes is deleted at the next call, as it may be about to be replaced;
+        the pass stays open until then, for a few calls at most. `ended`: nobody writes any more. `killed`: whoever
+        wrote was ended by a signal, at any point of a file. `sleep` may raise, to end it. Raises StorageError.
         """
         if self.suspects is not None and not self.suspects:
             killed = False  # Nobody who was killed was writing.
@@ -215,7 +218,10 @@ class Results:
             return  # Half of a renamed folder would be kept. The pass stays open until the next call.
         if killed:
             self.keep_halves(sleep)
-        for name in self.deleted(earlier, ended=ended, killed=killed):
+        deleted = self.deleted(earlier, ended=ended, killed=killed)
+        if not (ended or self.ending()) and self.awaits_files(deleted):
+            return
+        for name in deleted:
             self.unneeded.update(self.forget(name))
         self.pass_.delete(self.unneeded)
         self.unneeded.clear()
@@ -333,6 +339,16 @@ class Results:
         if ended and not killed:
             return gone
         return [name for name in gone if name in immediately or name not in earlier]
+
+    def awaits_files(self, deleted: Collection[str]) -> bool:
+        """Return whether the open pass would mix new files with older ones that the code has deleted and may write
+        again."""
+        waiting = self.pass_.is_open and any(name not in self.seen and name not in deleted for name in self.kept)
+        self.waits = self.waits + 1 if waiting else 0
+        if self.waits <= WAITS:
+            return waiting
+        self.waits = 0
+        return False
 
     def forget(self, name: str) -> list[str]:
         """Return the objects of a file that is deleted, and remove it from all records."""

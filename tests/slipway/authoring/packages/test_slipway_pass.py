@@ -6,10 +6,9 @@ Against the storage of the local cloud, with real files.
 
 from __future__ import annotations
 
-import shutil
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +17,9 @@ import pytest
 from slipway.authoring.packages.slipway_http import StorageError
 from slipway.authoring.packages.slipway_results import Results
 
+from .checkpoint_styles import STYLES, Step, link, remove, remove_folder, replace, write
 from .conftest import Machine
 
-Step = Callable[[Path], object]
 State = dict[str, str]
 
 
@@ -28,121 +27,16 @@ class LostError(BaseException):
     """The machine is gone."""
 
 
-def write(name: str, text: str) -> Step:
-    def step(folder: Path) -> None:
-        (folder / name).parent.mkdir(exist_ok=True)
-        (folder / name).write_text(text)
-
-    return step
-
-
-def append(name: str, text: str) -> Step:
-    def step(folder: Path) -> None:
-        with (folder / name).open("a") as file:
-            file.write(text)
-
-    return step
-
-
-def replace(old: str, new: str) -> Step:
-    return lambda folder: (folder / old).replace(folder / new)
-
-
-def remove(name: str) -> Step:
-    return lambda folder: (folder / name).unlink()
-
-
-def remove_folder(name: str) -> Step:
-    return lambda folder: shutil.rmtree(folder / name)
-
-
-def link(name: str, target: str) -> Step:
-    def step(folder: Path) -> None:
-        (folder / "link.new").symlink_to(target)
-        (folder / "link.new").replace(folder / name)
-
-    return step
-
-
-def renamed_folders() -> Iterator[Step]:
-    """As the Trainer of Transformers saves, with the last two kept."""
-    for number in range(1, 5):
-        for name in ("model", "optimizer", "state"):
-            yield write(f"tmp-{number}/{name}", f"{name} of {'I' * number}")
-        yield replace(f"tmp-{number}", f"checkpoint-{number}")
-        yield write("latest", f"checkpoint-{'I' * number}")
-        if number > 2:
-            yield remove_folder(f"checkpoint-{number - 2}")
-
-
-def swapped_folder() -> Iterator[Step]:
-    for number in range(1, 4):
-        for name in ("model", "optimizer"):
-            yield write(f"next/{name}", f"{name} of {'I' * number}")
-        if number > 1:
-            yield replace("last", "before")
-        yield replace("next", "last")
-        if number > 1:
-            yield remove_folder("before")
-
-
-def replaced_files() -> Iterator[Step]:
-    """As docs/own-code.md saves, and a pointer that is written after what it names."""
-    for number in range(1, 5):
-        yield write("model.new", f"model of {'I' * number}")
-        yield replace("model.new", f"model-{number}")
-        yield write("latest.new", f"model-{'I' * number}")
-        yield replace("latest.new", "latest")
-        yield append("log.txt", f"epoch {number}\n")
-        if number > 1:
-            yield remove(f"model-{number - 1}")
-
-
-def linked_folders() -> Iterator[Step]:
-    for number in range(1, 4):
-        for name in ("model", "optimizer"):
-            yield write(f"checkpoint-{number}/{name}", f"{name} of {'I' * number}")
-        yield link("last", f"checkpoint-{number}")
-        if number > 1:
-            yield remove_folder(f"checkpoint-{number - 1}")
-
-
-def many_files() -> Iterator[Step]:
-    yield from (write(f"samples/{number}.txt", "x" * number) for number in range(1, 20))
-    yield replace("samples", "done")
-
-
-STYLES = {
-    style.__name__: style for style in (renamed_folders, swapped_folder, replaced_files, linked_folders, many_files)
-}
-
-
 def state_of(folder: Path) -> State:
-    """Return the content of each file, and where each link leads."""
+    """Return the content of each file, and where each link to a folder leads. A link to a file is kept as that file."""
     state = {}
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder).as_posix()
-        if path.is_symlink():
+        if path.is_symlink() and not path.is_file():
             state[name] = f"link to {path.readlink()}"
         elif path.is_file():
             state[name] = path.read_text()
     return state
-
-
-TRANSIENT = ("tmp-", "next/", "before/", "model.new", "latest.new", "link.new", "samples/")
-
-
-def was_there(found: State, states: Sequence[State]) -> bool:
-    """Return whether the disk had a state, but for files that code deleted afterwards: they may stay for a while."""
-    return any(
-        now.items() <= found.items() and all(deleted(name, found[name], states[:index]) for name in found.keys() - now)
-        for index, now in enumerate(states)
-    )
-
-
-def deleted(name: str, content: str, states: Sequence[State]) -> bool:
-    """Return whether a file was part of an earlier state, under a name that it kept."""
-    return not name.startswith(TRANSIENT) and any(state.get(name) == content for state in states)
 
 
 class Job:
@@ -201,7 +95,7 @@ def test_a_restart_finds_what_the_disk_had_whenever_the_machine_is_lost(
         again = machine.results()
         again.restore()
         found = state_of(again.folder)
-        assert was_there(found, job.states), f"lost at request {lost_at}: {found}"
+        assert found in job.states, f"lost at request {lost_at}: {found}"
         assert sorted(machine.kept) == sorted(found), "nothing else is left"
     assert found == job.states[-1]
     assert lost_at > 10
