@@ -10,7 +10,21 @@ import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from bench import board, inputs, listing, pool, preview, review, scale, session, startup, submit, sweep, what_if
+from bench import (
+    board,
+    inputs,
+    listing,
+    pool,
+    preview,
+    results,
+    review,
+    scale,
+    session,
+    startup,
+    submit,
+    sweep,
+    what_if,
+)
 from bench.errors import BenchError
 from bench.ground import Ground, Tell
 from bench.result import NotMeasured, Result
@@ -39,6 +53,7 @@ BENCHMARKS = (
     Benchmark(("start-warm-vs-first", "start-pool-vs-own"), pool.starts),
     Benchmark(("pool-elastic",), pool.elastic),
     Benchmark(("inputs-vs-mount",), inputs.copied),
+    Benchmark(("results-vs-single", "results-small"), results.kept),
     Benchmark(("session", "session-preloaded", "session-vs-submit"), session.first_lines),
     Benchmark(("preview-vs-bare",), preview.preview),
     Benchmark(("preview-of-components",), preview.of_components),

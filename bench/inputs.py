@@ -43,39 +43,46 @@ def copied(ground: Ground, runs: int, tell: Tell) -> list[Result]:
     """Return the seconds for all files, with `LATENCY_S` added to each answer of Cloud Storage. Raises BenchError where
     the machine has no mounts, as the cloud then refuses the job."""
     submitter = Submitter(ground)
-    cloud, body = submitter.cloud, _job(submitter.request)
-    _upload(cloud, body["jobSpec"]["serviceAccount"])
+    cloud, body = submitter.cloud, job_that_measures(submitter.request, _PROGRAM)
+    new_bucket(cloud, _BUCKET, "roles/storage.objectViewer", body["jobSpec"]["serviceAccount"])
+    _upload(cloud)
     ours, theirs = [], []
     for _ in range(min(runs, 3)):
-        taken = _measured(cloud, body)
+        taken = measured(cloud, body, _BUCKET, LATENCY_S)
         ours.append(taken["copied"])
         theirs.append(taken["mounted"])
         tell(f"{FILES} files of {BYTES // 1000} kB: copied and read in {ours[-1]:.2f} s, mounted {theirs[-1]:.2f} s")
     return [Result("inputs-vs-mount", statistics.median(ours), statistics.median(theirs), 4.0, speedup=True)]
 
 
-def _job(request: Mapping[str, Any]) -> dict[str, Any]:
-    """Return a job that measures, on the first machine of a template's job."""
+def job_that_measures(request: Mapping[str, Any], program: str) -> dict[str, Any]:
+    """Return a job that runs a Python program on the first machine of a template's job."""
     spec = request["jobSpec"]
     first = {key: spec["workerPoolSpecs"][0][key] for key in ("machineSpec", "diskSpec", "replicaCount")}
-    container = {"imageUri": "python:3.11", "command": ["python", "-c", _PROGRAM]}
+    container = {"imageUri": "python:3.11", "command": ["python", "-c", program]}
     own = {key: spec[key] for key in ("persistentResourceId", "serviceAccount")}
-    return {"displayName": "inputs", "jobSpec": {**own, "workerPoolSpecs": [{**first, "containerSpec": container}]}}
+    return {"displayName": "measure", "jobSpec": {**own, "workerPoolSpecs": [{**first, "containerSpec": container}]}}
 
 
-def _upload(cloud: Cloud, account: str) -> None:
-    """Make the bucket with its files, each a JSON text of `BYTES`, for the account."""
-    cloud.call("POST", "/storage/v1/b?project=local-project", {"name": _BUCKET, "location": "US-CENTRAL1"})
-    reader = {"role": "roles/storage.objectViewer", "members": [f"serviceAccount:{account}"]}
-    policy = cloud.call("GET", f"/storage/v1/b/{_BUCKET}/iam")
-    cloud.call("PUT", f"/storage/v1/b/{_BUCKET}/iam", {**policy, "bindings": [*policy.get("bindings", []), reader]})
+def new_bucket(cloud: Cloud, bucket: str, role: str, account: str) -> None:
+    """Create a bucket on which the account has the role."""
+    cloud.call("POST", "/storage/v1/b?project=local-project", {"name": bucket, "location": "US-CENTRAL1"})
+    binding = {"role": role, "members": [f"serviceAccount:{account}"]}
+    policy = cloud.call("GET", f"/storage/v1/b/{bucket}/iam")
+    cloud.call("PUT", f"/storage/v1/b/{bucket}/iam", {**policy, "bindings": [*policy.get("bindings", []), binding]})
+
+
+def _upload(cloud: Cloud) -> None:
+    """Create the files, each a JSON text of `BYTES`."""
     for number in range(FILES):
         path = f"/upload/storage/v1/b/{_BUCKET}/o?uploadType=media&name=files%2F{number:05}.json"
         cloud.call("POST", path, "1" * (BYTES - 2))
 
 
-def _measured(cloud: Cloud, body: Mapping[str, Any]) -> dict[str, float]:
-    slow = {"kind": "delay", "match": f"/b/{_BUCKET}/o", "seconds": LATENCY_S}
+def measured(cloud: Cloud, body: Mapping[str, Any], bucket: str, latency: float) -> dict[str, float]:
+    """Run the job while each answer about the bucket takes `latency` seconds more. Return the measurements, a JSON
+    object in the last line of its log. Raises BenchError."""
+    slow = {"kind": "delay", "match": f"/b/{bucket}/o", "seconds": latency}
     cloud.call("POST", "/vertex-local/faults", {"faults": [slow]})
     try:
         job, until = cloud.call("POST", _JOBS, body)["name"], time.monotonic() + _ENDS_S
@@ -89,5 +96,5 @@ def _measured(cloud: Cloud, body: Mapping[str, Any]) -> dict[str, float]:
     entries = cloud.call("POST", "/v2/entries:list", {"resourceNames": ["projects/local-project"], "filter": wanted})
     lines = [str(entry.get("textPayload", "")) for entry in entries.get("entries", [])]
     if now["state"] != "JOB_STATE_SUCCEEDED" or not lines[-1].startswith("{"):
-        raise BenchError(f"the job of the inputs did not measure: {now['state']}\n" + "\n".join(lines[-5:]))
+        raise BenchError(f"the job did not measure: {now['state']}\n" + "\n".join(lines[-5:]))
     return dict(json.loads(lines[-1]))
