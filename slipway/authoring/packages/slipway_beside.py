@@ -12,13 +12,15 @@ from slipway.authoring.packages.slipway_results import say
 SHOWN = 5
 #: Folders that tools fill while code runs, and that nobody wants to keep.
 CACHES = frozenset(("__pycache__", ".git", ".cache", ".pytest_cache", ".ipynb_checkpoints"))
+_MLFLOW = 'mlflow.set_tracking_uri("sqlite:///" + os.environ["SLIPWAY_OUTPUT"] + "/mlflow.db")'
 #: How to keep what a framework writes by default, by the folder that it makes.
 WAYS = {
     "lightning_logs": 'Trainer(default_root_dir=os.environ["SLIPWAY_OUTPUT"])',
     "outputs": "hydra.run.dir='${oc.env:SLIPWAY_OUTPUT}' as an argument of the command",
     "multirun": "hydra.sweep.dir='${oc.env:SLIPWAY_OUTPUT}' as an argument of the command",
     "wandb": 'wandb.init(dir=os.environ["SLIPWAY_OUTPUT"])',
-    "mlruns": 'mlflow.set_tracking_uri("file:" + os.environ["SLIPWAY_OUTPUT"] + "/mlruns")',
+    "mlruns": _MLFLOW,
+    "mlflow.db": _MLFLOW,
     "gs:": 'os.environ["SLIPWAY_OUTPUT"] as the folder: this code does not write to gs:// addresses',
 }
 ANY_WAY = 'os.environ["SLIPWAY_OUTPUT"] as the folder in which the code writes'
