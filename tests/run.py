@@ -237,6 +237,13 @@ def arguments(given: Sequence[str]) -> argparse.Namespace:
     return parser.parse_args(given)
 
 
+def pytest_arguments(text: str) -> list[str]:
+    try:
+        return shlex.split(text)
+    except ValueError as error:
+        raise UsageError(f"PYTEST_ARGS={text} can't be split into arguments: {error}") from error
+
+
 def run(asked: argparse.Namespace) -> int:
     started = time.monotonic()
     if asked.tier == "types":
@@ -245,7 +252,7 @@ def run(asked: argparse.Namespace) -> int:
         return lint() or check_types()
     tier = tier_of(asked.tier, asked.only)
     chosen = suites(asked.only, asked.shard, {SLIPWAY: files_of(SLIPWAY), VERTEX_LOCAL: files_of(VERTEX_LOCAL)})
-    more = shlex.split(os.environ.pop("PYTEST_ARGS", ""))
+    more = pytest_arguments(os.environ.pop("PYTEST_ARGS", ""))
     if asked.plan:
         print("\n".join(map(shlex.join, commands(chosen, tier, asked.workers, more))))
         return 0

@@ -6,7 +6,19 @@ from pathlib import Path
 
 import pytest
 
-from tests.run import SLIPWAY, VERTEX_LOCAL, Suite, UsageError, commands, files_of, report, share, suites, tier_of
+from tests.run import (
+    SLIPWAY,
+    VERTEX_LOCAL,
+    Suite,
+    UsageError,
+    commands,
+    files_of,
+    pytest_arguments,
+    report,
+    share,
+    suites,
+    tier_of,
+)
 
 FILES = {project: files_of(project) for project in (SLIPWAY, VERTEX_LOCAL)}
 
@@ -86,3 +98,9 @@ def test_make_hands_its_variables_on() -> None:
     planned = subprocess.run(["make", "--dry-run", "test", *given], cwd=root, capture_output=True, text=True).stdout
     wanted = '-m tests.run smoke --only "vertex-local/tests/storage" --shard "2/4" --workers 3 --at-most 360'
     assert wanted in " ".join(planned.replace("\\\n", " ").split())
+
+
+def test_arguments_of_pytest_that_no_shell_could_split_are_an_error() -> None:
+    assert pytest_arguments("-k 'one or two' -x") == ["-k", "one or two", "-x"]
+    with pytest.raises(UsageError, match="can't be split"):
+        pytest_arguments("-k 'one")

@@ -66,7 +66,9 @@ def object_name(path: str) -> tuple[str, dict[str, str]]:
     """Return the name of a file's object below its folder, and the metadata that record the file's path if the name
     differs from it."""
     encoded = urllib.parse.quote(os.fsencode(path))
-    odd = NOT_IN_OBJECTS.search(path) is not None
+    # A name that looks like an encoded one is encoded as well, so that no two files share an object.
+    decoded = os.fsdecode(urllib.parse.unquote_to_bytes(os.fsencode(path)))
+    odd = any(NOT_IN_OBJECTS.search(name) for name in (path, decoded))
     if not odd and len(os.fsencode(path)) <= LONGEST_OBJECT:
         return path, {}
     name = encoded

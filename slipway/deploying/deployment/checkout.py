@@ -71,7 +71,7 @@ class CommitOrder(Enum):
 def commit_order(checkout: Path, commit: str, deployed: str) -> CommitOrder:
     """Return the order of a commit and the deployed one, each by its first digits or more."""
     short = min(len(commit), len(deployed))
-    if commit[:short] == deployed[:short]:
+    if short and commit[:short] == deployed[:short]:
         return CommitOrder.SAME
     ours, theirs = _full(checkout, commit), _full(checkout, deployed)
     base = _git(checkout, "merge-base", ours, theirs)[0].strip() if ours and theirs else ""
@@ -89,7 +89,9 @@ def _full(checkout: Path, commit: str) -> str:
     """Return all digits of a commit that the clone has, or an empty text."""
     if not _COMMIT.fullmatch(commit):
         return ""
-    return _git(checkout, "rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}")[0].strip()
+    found = _git(checkout, "rev-parse", "--verify", "--quiet", f"{commit}^{{commit}}")[0].strip()
+    # Of a branch with this name, git returns the newest commit.
+    return found if found.startswith(commit) else ""
 
 
 def commits_since(checkout: Path, commit: str, paths: Iterable[str]) -> tuple[str, ...]:

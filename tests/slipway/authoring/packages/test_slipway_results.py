@@ -200,16 +200,16 @@ def test_a_link_to_a_file_is_kept_as_the_file_and_one_to_a_folder_as_a_link(
 def test_a_file_with_a_name_that_no_object_can_have_is_kept_under_another_and_restored(machine: Machine) -> None:
     results = machine.results()
     long = "/".join("d" * 250 for _ in range(4))
-    names = [os.fsdecode(b"\xff"), "two\nlines", "größe 1 ☃ %2F?#", f"{long}/1", f"{long}/2"]
+    names = [os.fsdecode(b"\xff"), "two%0Alines", "two\nlines", "größe 1 ☃ %2F?#", f"{long}/1", f"{long}/2"]
     (results.folder / long).mkdir(parents=True)
     for name in names:
-        (results.folder / name).write_bytes(os.fsencode(name)[-1:])
+        (results.folder / name).write_bytes(os.fsencode(name)[-9:])
     results.keep()
     assert not results.unkept
-    assert {"%FF", "two%0Alines", "größe 1 ☃ %2F?#"} < machine.kept.keys()
+    assert {"%FF", "two%0Alines", "two%250Alines", "größe 1 ☃ %2F?#"} < machine.kept.keys()
     again = machine.results()
     assert again.restore() == sorted(names)
-    assert [(again.folder / name).read_bytes() for name in names] == [os.fsencode(name)[-1:] for name in names]
+    assert [(again.folder / name).read_bytes() for name in names] == [os.fsencode(name)[-9:] for name in names]
 
 
 def test_a_disk_without_room_for_copies_is_said_and_files_are_kept_all_the_same(

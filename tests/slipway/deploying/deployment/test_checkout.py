@@ -157,5 +157,12 @@ class TestOrder:
         assert commit_order(clone / "shallow", history["fork"], history["second"]) is CommitOrder.SHALLOW
         assert commit_order(clone / "shallow", history["fork"], history["fork"]) is CommitOrder.SAME
 
+    def test_a_branch_named_like_a_commit_is_not_that_commit(self, checkout: Path, history: dict[str, str]) -> None:
+        git(checkout, "branch", "0123456", history["first"])
+        assert commit_order(checkout, history["second"], "0123456") is CommitOrder.MISSING
+
+    def test_an_unknown_commit_is_missing(self, checkout: Path, history: dict[str, str]) -> None:
+        assert commit_order(checkout, history["second"], "") is CommitOrder.MISSING
+
     def test_no_checkout_has_no_commits(self, tmp_path: Path) -> None:
         assert commit_order(tmp_path, "0123456", "6543210") is CommitOrder.MISSING
