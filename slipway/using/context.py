@@ -120,6 +120,13 @@ class Context:
             say(f"not looked at {join(spared)}, where stack {catalog.stack} offers no cluster: {error.why}")
             return result
 
+    def with_policy(self, policy: HttpPolicy) -> Context:
+        """Return the same with clients that wait for answers as long as `policy` says."""
+        other = replace(self)
+        connection = self.connection.with_policy(policy)
+        other.__dict__.update(selected=self.selected, catalog=self.catalog, connection=connection)
+        return other
+
     @property
     def hurried(self) -> Connection:
         return self.connection.with_policy(HURRIED)

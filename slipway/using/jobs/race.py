@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
 
@@ -24,9 +24,9 @@ from slipway.model.labels import REQUEST_LABEL, STACK_LABEL, label_filter
 from slipway.using.context import Context
 from slipway.using.jobs.claim import claim_number, claim_of, claim_text
 from slipway.using.jobs.claimant import JobGoneError
-from slipway.using.jobs.follower import TRANSIENT, Contact, look_pause
+from slipway.using.jobs.follower import TRANSIENT, WATCHING, Contact, look_pause
 
-_LEAST_PAUSE_S = 2.0
+_LEAST_PAUSE_S, _END_FOR_S = 2.0, 60.0
 _SUCCEEDED = "JOB_STATE_SUCCEEDED"
 OUTRUN = "outrun"
 """The outcome of a leg that had machines after another one's launcher had taken the claim: it ended at once."""
@@ -136,16 +136,27 @@ def outrun(storage: Storage, jobs: Iterable[VertexJob]) -> frozenset[str]:
 
 def end(context: Context, names: Iterable[str], tell: Callable[[str], None]) -> None:
     """Cancel the legs of these names. `tell` is told of those that may not be. Raises CloudError for a fault that
-    passes."""
+    passes, once all others are cancelled."""
+    passing: CloudError | None = None
     for name in names:
         try:
             context.vertex.cancel(name)
         except (Refused, Conflict, NotFound):
             pass  # It has ended by itself.
-        except TRANSIENT:
-            raise
+        except TRANSIENT as problem:
+            passing = problem
         except CloudError as problem:
-            tell(f"! {last_part(name)} in {region_of(name)} waits on, and ends before your code: {problem.message}")
+            tell(_waits_on(name, problem))
+    if passing:
+        raise passing
+
+
+def _waits_on(name: str, problem: CloudError) -> str:
+    number = last_part(name)
+    return (
+        f"! {number} in {region_of(name)} waits on, and ends before your code: {problem.message}; "
+        f"to end it: slipway jobs cancel {number}"
+    )
 
 
 def decided(
@@ -168,12 +179,11 @@ def follow(
 
     Raises Timeout after `timeout` seconds, JobGoneError, and CloudError after a long time without contact.
     """
-    clock, contact, told = context.clock, Contact(context.clock, context.no_contact), ""
-    begun = clock.monotonic()
+    clock, contact, ends, told = context.clock, Contact(context.clock, context.no_contact), _Ends(context, tell), ""
+    watching, begun = context.with_policy(WATCHING), clock.monotonic()
     while True:
         try:
-            race = read_race(context, job, known)
-            end(context, race.left_over, tell)
+            race = read_race(watching, job, known)
             contact.there()
         except TRANSIENT as problem:
             if message := contact.lost(problem):
@@ -183,14 +193,42 @@ def follow(
                 unseen = "; it is asked again, and after Ctrl-C the same command goes on" if race.silent else ""
                 tell(f"{job.called}  race: {race.words}{'' if race.over else unseen}")
             told = race.words
-            if race.over:
+            if ends.try_to(race.left_over) and race.over:
                 return race
         age = clock.monotonic() - begun
         if timeout is not None and age >= timeout:
-            raise Timeout(
-                f"none of the regions of {job.called} has had machines after {span(timeout)}",
-                why=f"it waits on in {', '.join(job.race)}",
-                fix=f"slipway jobs wait {job.typed}     or end it: slipway jobs cancel {job.typed}",
-            )
+            raise _none_has_machines(job, timeout)
         pause = max(_LEAST_PAUSE_S, look_pause(age))
         clock.sleep(pause if timeout is None else min(pause, timeout - age))
+
+
+@dataclass
+class _Ends:
+    """The cancels of legs that wait on though another one has the claim."""
+
+    context: Context
+    tell: Callable[[str], None]
+    _failed_since: float | None = field(default=None, init=False)
+
+    def try_to(self, names: tuple[str, ...]) -> bool:
+        """Cancel legs; tell whether no other try helps: all are cancelled, or their regions have not answered for long,
+        which is told."""
+        now = self.context.clock.monotonic()
+        try:
+            end(self.context.with_policy(WATCHING), names, self.tell)
+        except TRANSIENT as problem:
+            if self._failed_since is None:
+                self._failed_since = now
+            if now - self._failed_since < _END_FOR_S:
+                return False
+            for name in names:
+                self.tell(_waits_on(name, problem))
+        return True
+
+
+def _none_has_machines(job: VertexJob, timeout: float) -> Timeout:
+    return Timeout(
+        f"none of the regions of {job.called} has had machines after {span(timeout)}",
+        why=f"it waits on in {', '.join(job.race)}",
+        fix=f"slipway jobs wait {job.typed}     or end it: slipway jobs cancel {job.typed}",
+    )

@@ -315,6 +315,9 @@ class Context:
         with self._service._call("catalog"):
             return Context(self._service, self._service.published or self.catalog)
 
+    def with_policy(self, policy: object) -> Context:
+        return self
+
     def cluster_name(self, cluster_id: str) -> str:
         cluster = self.catalog.cluster_named(cluster_id) if self.catalog else None
         return cluster.name if cluster else cluster_id
