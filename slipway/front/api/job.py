@@ -305,6 +305,7 @@ def jobs(
     """
     from slipway.using.jobs.claimant import claimant
     from slipway.using.jobs.listing import MOST, NEWEST, STATES, JobQuery, listed_jobs
+    from slipway.using.sweeps.run_claims import hidden_copies
     from slipway.using.sweeps.runs import latest, sweep_filter
 
     check(user=user, team=team, sweep=sweep, state=state, limit=limit, everything=everything, catalog=catalog)
@@ -328,7 +329,8 @@ def jobs(
     )
     listed = listed_jobs(context, query, _log.info, sweep_filter(stack, sweep) if sweep is not None else "")
     if sweep is not None:
-        storage = context.connection.storage
+        storage, copies_of_hidden = context.connection.storage, hidden_copies(context, listed)
+        listed = [job for job in listed if job.name not in copies_of_hidden]
         listed = list(latest(listed, lambda copies: claimant(storage, copies)).values())
     return Jobs(Job(job.name, job.request_id, job, context) for job in listed)
 

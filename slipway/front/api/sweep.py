@@ -27,6 +27,7 @@ from slipway.using.submission.submitter import with_code
 from slipway.using.sweeps.cancelling import cancel_sweep
 from slipway.using.sweeps.forecast import forecast_lines
 from slipway.using.sweeps.rate_limit import SUBMISSIONS_PER_MINUTE
+from slipway.using.sweeps.run_claims import RunClaims
 from slipway.using.sweeps.runs import RunsAgain
 from slipway.using.sweeps.sweep_choice import SoonerChoice
 from slipway.using.sweeps.sweep_end import Again, problem_of_runs, problem_of_sending, problem_of_taken, until_ended
@@ -166,6 +167,7 @@ class Sweep:
         listed = self._sent.jobs.latest()
         late = {run.index: name for run, name in self._sent.result.accepted.items() if run.index not in listed}
         jobs = {**listed, **{index: self._context.vertex.job(name) for index, name in late.items()}}
+        jobs = RunClaims(self._context, self._sent.jobs).resolved(jobs, most=len(jobs))
         return self._handles(jobs[index] for index in sorted(jobs))
 
     def results(self, sort: str | None = None) -> ResultTable:

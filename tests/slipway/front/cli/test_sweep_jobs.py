@@ -7,6 +7,7 @@ import pytest
 from slipway.front.cli.jobs.list import apart
 from slipway.front.cli.terminal.sweep_outcome import tally
 from slipway.google.jobs import VertexJob
+from slipway.using.sweeps.runs import copies
 from slipway.using.sweeps.sweep_journal import is_being_sent
 
 from .stack import SLEEP, Stack, held
@@ -116,7 +117,8 @@ def test_copies_that_stood_aside_are_no_runs_and_have_not_failed() -> None:  # N
         return VertexJob.read(body)
 
     ran = one("a", "0", "SUCCEEDED", startTime="2026-11-20T10:00:00Z")
-    told = tally([ran, one("b", "0", "EXPIRED"), one("c", "1", "QUEUED"), one("d", "1", "SUCCEEDED")])
+    jobs = [ran, one("b", "0", "EXPIRED"), one("c", "1", "QUEUED"), one("d", "1", "SUCCEEDED")]
+    told = tally(jobs, copies(jobs))
     assert told == "2 runs listed: 1 succeeded, 1 queued; stood aside as copies: 2"
     recalled = [one("a", "0", "CANCELLED"), one("b", "0-1", "RUNNING")]
     assert tally(recalled) == "1 run listed: 1 running; sent once more: 1"

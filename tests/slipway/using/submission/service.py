@@ -305,6 +305,8 @@ class Context:
     look_for = 60.0
     no_contact = 3600.0
     agent = ""
+    user = "ada"
+    environ: Mapping[str, str] = {}
 
     def __init__(self, service: Service, catalog: Catalog | None = None) -> None:
         self._service, self.catalog, self.clock = service, catalog, service.clock
