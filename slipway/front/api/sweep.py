@@ -200,7 +200,7 @@ class Sweep:
 
         The same call with `retry_cancelled=True` continues it. Raises PolicyError where others have sent some of them,
         ResourceError where all have ended already, and, once the others were asked, where one may be in a region that
-        could not be read.
+        could not be read, and AnswerUnknown where a run is not known to be cancelled.
         """
 
         def confirm(theirs: PolicyError) -> None:
@@ -208,7 +208,7 @@ class Sweep:
                 raise theirs
 
         check(yes=yes)
-        if problem := cancel_sweep(self._context, self.id, confirm).problem:
+        if problem := cancel_sweep(self._context, self.id, confirm, _log.info).problem:
             raise problem
 
     def _handles(self, jobs: Iterable[VertexJob]) -> tuple[Job, ...]:

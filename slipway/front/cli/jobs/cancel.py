@@ -96,11 +96,12 @@ def _cancel_sweep(context: Context, sweep: str, catalog: str | None, *, yes: boo
     listing = f"slipway jobs list --sweep {sweep}"
     with screen.interruptible(f"some jobs of sweep {sweep} may be cancelled already", listing):
         confirm_others = partial(_confirm, words=["--sweep", sweep], catalog=catalog)
-        cancelled = cancel_sweep(context, sweep, (lambda theirs: None) if yes else confirm_others)
+        cancelled = cancel_sweep(context, sweep, (lambda theirs: None) if yes else confirm_others, screen.note)
     asked, all_ = len(cancelled.cancelling), len(cancelled.jobs)
     with screen.after(f"{asked:,} jobs of sweep {sweep} are being cancelled", listing):
         if json:
             document = {"sweep": sweep, "jobs": all_, "cancelling": cancelled.cancelling, "sending": cancelled.sending}
+            document["unknown"] = [run.index for run in cancelled.unknown]
             screen.out_json("sweep-cancellation", document)
         else:
             others = "; the others had ended" if asked < all_ else ""

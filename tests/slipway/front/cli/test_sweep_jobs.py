@@ -66,8 +66,10 @@ def test_whoever_sends_a_cancelled_sweep_sends_no_more_of_it(stack: Stack) -> No
     words = ("submit", "hello", "--capacity", "pool", "--sweep", "sweep.csv", "--request-id", "grid")
     with stack.started(*words, "--rate", "30") as sending:
         stack.until(lambda: bool(stack.jobs()))
-        done = stack.well("jobs", "cancel", "--sweep", "grid", SLIPWAY_JOURNAL="another-machine")
+        elsewhere = {"SLIPWAY_JOURNAL": "another-machine", "SLIPWAY_LOOK_FOR": "2s"}
+        done = stack.well("jobs", "cancel", "--sweep", "grid", **elsewhere)
         assert "cancelling" in done.out and "still sends" not in done.err
+        assert "not listed; jobs that a list may still hide are looked for" in done.err
         assert sending.stderr is not None
         assert sending.wait() == 8, "it sees that it is cancelled"
         assert "sweep grid was cancelled" in sending.stderr.read()
@@ -79,7 +81,7 @@ def test_whoever_sends_a_cancelled_sweep_sends_no_more_of_it(stack: Stack) -> No
         assert again.code == 8 and "--retry-cancelled" in again.err and len(stack.jobs()) == len(sent), again.err
     stack.well(*words, "--rate", "0", "--retry-cancelled")
     assert len(stack.jobs()) == len(sent) + 40
-    stack.well("jobs", "cancel", "--sweep", "grid", "--yes")
+    stack.well("jobs", "cancel", "--sweep", "grid", "--yes", SLIPWAY_LOOK_FOR="2s")
 
 
 def test_what_is_to_be_cancelled_must_be_said_once(standing: Stack) -> None:

@@ -9,6 +9,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 from slipway.google.clusters import PersistentResource, ResourcePool
@@ -285,7 +286,7 @@ class Vertex:
 
 class Connection:
     def __init__(self, service: Service) -> None:
-        self._service = service
+        self._service, self.session = service, SimpleNamespace(widen=lambda threads: None)
 
     def vertex(self, project: str, region: str, others: Iterable[str] = ()) -> Vertex:
         return Vertex(self._service, region, others)

@@ -29,10 +29,10 @@ def plan(service: Service, *trees: int, user: str = "ada") -> SweepPlan:
     return plan_sweep(context_of(service).catalog, _SPOT, Points("s.csv", points), user, SWEEP)
 
 
-def sent(service: Service, planned: SweepPlan, *, runs: int | None = None) -> SubmittedSweep:
-    """Send the first `runs` of a sweep, all without a number, whatever the lists show."""
+def sent(service: Service, planned: SweepPlan, *, first: int = 0, runs: int | None = None) -> SubmittedSweep:
+    """Send a sweep's runs from the `first` to the number of `runs`, whatever the lists show."""
     jobs, known = SweepJobs(context_of(service), planned, lambda _: None), KnownRuns({}, {}, {})
-    all_ = [Run(index) for index in range(planned.count if runs is None else runs)]
+    all_ = [Run(index) for index in range(first, planned.count if runs is None else runs)]
     jobs.begin(all_, planned.code)
     requests = {run: planned.prepared(run).candidates[0].request for run in all_}
     names = {run: jobs.create(request).name for run, request in requests.items()}
