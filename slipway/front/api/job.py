@@ -221,14 +221,14 @@ class Job:
         """Ask for its end, and that of other jobs of its submission, one of which would run in its stead; nothing more
         is sent of that, and `wait` then raises Cancelled. Raises PolicyError for somebody else's job without `yes`, and
         ResourceError for one that has ended already."""
-        from slipway.using.submission.cancelling import cancel_job, not_ones_own, with_copies, withheld
+        from slipway.using.submission.cancelling import cancel_submissions, not_ones_own, with_copies
 
         check(yes=yes)
         targets = with_copies(self._context, self.refresh()._job, _log.info)
         if theirs := not_ones_own(targets, self._context, yes=yes):
             raise theirs
-        for job in withheld(self._context, targets, _log.info):
-            cancel_job(self._context.vertex, job, self._context.now)
+        if problems := cancel_submissions(self._context, [targets], _log.info).problems:
+            raise problems[0]
 
     def _repr_html_(self) -> str:
         from slipway.model.catalog.placeholders import render

@@ -14,7 +14,7 @@ from slipway.base.formatting import counted, nearest, span
 from slipway.google.failures import CloudError, Conflict, NotFound, Refused
 from slipway.google.jobs import VertexJob
 from slipway.model.labels import RUNS_LABEL, STACK_LABEL, SWEEP_LABEL, TEMPLATE_LABEL, label_filter
-from slipway.using.context import Context
+from slipway.using.context import HURRIED, Context
 from slipway.using.jobs.claim import CANCELLED, Claim, claim_number, claim_text, mark_in, mark_of, take_claim
 from slipway.using.jobs.claimant import job_of_number
 from slipway.using.submission.cancelling import not_ones_own
@@ -174,7 +174,7 @@ class SweepCancel:
     def run(self, tell: Callable[[str], None]) -> None:
         """Cancel all jobs that are known, and take the claims meanwhile. Raises CloudError where no job could be
         cancelled."""
-        catalog, storage = self.context.catalog, self.context.connection.storage
+        catalog, storage = self.context.catalog, self.context.with_policy(HURRIED).connection.storage
         claims = self.known.claims(catalog.work_bucket, lambda job: mark_of(job, catalog))
         self._left = set(self.known.unknown)
         self.context.connection.session.widen(2 * _WIDTH)
@@ -254,7 +254,6 @@ def cancel_all(context: Context, names: Collection[str]) -> list[str]:
             return False
         return True
 
-    context.connection.session.widen(_WIDTH)
     with ThreadPoolExecutor(_WIDTH, thread_name_prefix="cancel") as threads:
         return [name for name, asked in zip(names, threads.map(ask, names), strict=True) if asked]
 
