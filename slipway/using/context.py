@@ -137,7 +137,18 @@ class Context:
 
     @property
     def now(self) -> datetime:
-        return self.clock.now()
+        """The time: that of the services where this machine's clock is wrong, once one of them has answered."""
+        now = self.clock.now()
+        if "connection" not in self.__dict__:
+            return now
+        from slipway.base.clock import right_time
+
+        return right_time(now, self.connection.session.time_now)
+
+    @property
+    def right_clock(self) -> Clock:
+        """The clock whose time is `now`, for ages of what services have made."""
+        return replace(self.clock, now=lambda: self.now)
 
     @property
     def user(self) -> str:

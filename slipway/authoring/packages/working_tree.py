@@ -79,15 +79,13 @@ def read(folder: Path, source: str = "", commit: str = "", *, reviewed: bool = F
         what = f"{len(names):,} files, and {MOST_FILES:,} is the most"
         raise _too_much(shown, what, Counter(map(_top, names)), kept_out, "files")
     sizes, executable = _sizes(folder, names)
-    gone = {name for name in names if name not in sizes and names[name] not in seen.tracked}
     if sizes.total() > MOST_BYTES:
         by_top = Counter[str]()
         for name, size in sizes.items():
             by_top[_top(name)] += size
         raise _too_much(shown, f"more than {MOST_BYTES >> 20} MB", by_top, kept_out, "bytes")
-    contents = {name: _content(folder / path) for name, path in names.items() if name in sizes}
-    files = {name: content for name, content in contents.items() if content is not None}
-    vanished = tuple(sorted(gone | (contents.keys() - files.keys())))
+    files = _contents(folder, {name: path for name, path in names.items() if name in sizes})
+    vanished = _vanished(names, sizes, files, seen.tracked)
     revision = Revision(commit, dirty=not commit)
     if seen.inside:
         # Of submodules new files count as well, which git tells only with those of the checkout itself.
@@ -280,6 +278,20 @@ def _sizes(folder: Path, names: Mapping[str, str]) -> tuple[Counter[str], frozen
         if status.st_mode & stat.S_IXUSR:
             executable.add(name)
     return sizes, frozenset(executable)
+
+
+def _contents(folder: Path, names: Mapping[str, str]) -> dict[str, bytes]:
+    """Return the content of each file that is not deleted meanwhile."""
+    contents = {name: _content(folder / path) for name, path in names.items()}
+    return {name: content for name, content in contents.items() if content is not None}
+
+
+def _vanished(
+    names: Mapping[str, str], sizes: Mapping[str, int], files: Mapping[str, bytes], tracked: Iterable[str]
+) -> tuple[str, ...]:
+    """Return the files that were deleted meanwhile. Git lists `tracked` files that were deleted before, too."""
+    deleted_before = {name for name in {*tracked} if name not in sizes}
+    return tuple(sorted(name for name in names.keys() - files.keys() if names[name] not in deleted_before))
 
 
 def _content(path: Path) -> bytes | None:

@@ -15,7 +15,7 @@ from datetime import datetime
 from itertools import groupby
 
 from slipway.base.errors import Timeout
-from slipway.base.formatting import last_part, span
+from slipway.base.formatting import join, last_part, span
 from slipway.google.answers import region_of
 from slipway.google.failures import CloudError, Conflict, NotFound, Refused
 from slipway.google.jobs import CANCELLED, CANCELLING, VertexJob
@@ -99,10 +99,10 @@ def read_race(context: Context, job: VertexJob, known: Iterable[str] = ()) -> Ra
         here = context.vertex.at(region)
         try:
             listed = [leg for leg in here.jobs(job.kind, wanted) if leg.race]
-            hidden = {name for name in names if region_of(name) == region} - {leg.name for leg in listed}
-            if claim.isdecimal() and all(leg.id != claim for leg in listed):
-                hidden.add(f"projects/{here.project}/locations/{region}/{job.kind.collection}/{claim}")
-            return [*listed, *filter(None, map(here.found, hidden))]
+            known = [name for name in names if region_of(name) == region]
+            if claim.isdecimal():
+                known.append(f"projects/{here.project}/locations/{region}/{job.kind.collection}/{claim}")
+            return [*listed, *filter(None, map(here.found, _hidden(known, listed)))]
         except CloudError as problem:
             return problem
 
@@ -121,6 +121,18 @@ def read_race(context: Context, job: VertexJob, known: Iterable[str] = ()) -> Ra
             why="it was deleted, most likely, so nobody can tell how it ended; the others are cancelled",
         )
     return race
+
+
+def _hidden(known: Iterable[str], listed: Iterable[VertexJob]) -> list[str]:
+    """Return the `known` names of jobs that are not `listed`, one for each number: a name has the project's number or
+    its id."""
+    seen = {leg.id for leg in listed}
+    hidden = []
+    for name in known:
+        if last_part(name) not in seen:
+            seen.add(last_part(name))
+            hidden.append(name)
+    return hidden
 
 
 def outrun(storage: Storage, jobs: Iterable[VertexJob]) -> frozenset[str]:
@@ -180,7 +192,7 @@ def follow(
     Raises Timeout after `timeout` seconds, JobGoneError, and CloudError after a long time without contact.
     """
     clock, contact, ends, told = context.clock, Contact(context.clock, context.no_contact), _Ends(context, tell), ""
-    watching, begun = context.with_policy(WATCHING), clock.monotonic()
+    watching, begun, race = context.with_policy(WATCHING), clock.monotonic(), None
     while True:
         try:
             race = read_race(watching, job, known)
@@ -197,7 +209,7 @@ def follow(
                 return race
         age = clock.monotonic() - begun
         if timeout is not None and age >= timeout:
-            raise _none_has_machines(job, timeout)
+            raise _none_has_machines(job, race, timeout)
         pause = max(_LEAST_PAUSE_S, look_pause(age))
         clock.sleep(pause if timeout is None else min(pause, timeout - age))
 
@@ -226,9 +238,13 @@ class _Ends:
         return True
 
 
-def _none_has_machines(job: VertexJob, timeout: float) -> Timeout:
+def _none_has_machines(job: VertexJob, race: Race | None, timeout: float) -> Timeout:
+    """Return the error of a time-out. `race`: as it was at the last look, None where no look was answered."""
+    waiting = [leg.region for leg in race.legs if not leg.ended] if race else []
+    silent = list(race.silent) if race else list(job.race)
+    words = [f"it waits on in {join(waiting)}" if waiting else "", f"{join(silent)} does not answer" if silent else ""]
     return Timeout(
         f"none of the regions of {job.called} has had machines after {span(timeout)}",
-        why=f"it waits on in {', '.join(job.race)}",
+        why="; ".join(filter(None, words)),
         fix=f"slipway jobs wait {job.typed}     or end it: slipway jobs cancel {job.typed}",
     )

@@ -216,17 +216,17 @@ class SweepCancel:
 
     def search(self, wanted: str, until: datetime, tell: Callable[[str], None]) -> None:
         """Cancel what lists show until then, as they may hide jobs; less long when the jobs of all runs are known."""
-        clock, seen = self.context.clock, {job.name for job in (*self.known.jobs, *self.found)}
-        if clock.now() < until and self._left:
+        context, seen = self.context, {job.name for job in (*self.known.jobs, *self.found)}
+        if context.now < until and self._left:
             numbers = runs_in_words([run.index for run in sorted(self._left)])
-            waits = span((until - clock.now()).total_seconds())
+            waits = span((until - context.now).total_seconds())
             tell(f"{numbers}: not listed; jobs that a list may still hide are looked for, at most {waits}")
         all_known = not self._left
-        while clock.now() < until and (self._left or all_known):
-            clock.sleep(_LOOK_EVERY)
+        while context.now < until and (self._left or all_known):
+            context.clock.sleep(_LOOK_EVERY)
             try:
-                jobs = [job for job in self.context.vertex.jobs_of_every_kind(wanted) if job.name not in seen]
-                self.asked += cancel_all(self.context, [job.name for job in jobs if not job.ended])
+                jobs = [job for job in context.vertex.jobs_of_every_kind(wanted) if job.name not in seen]
+                self.asked += cancel_all(context, [job.name for job in jobs if not job.ended])
             except CloudError as problem:
                 self.unread = problem.message
                 continue

@@ -90,6 +90,10 @@ class KnownRuns:
         still_open = {run: when for run, when in self.open.items() if run not in jobs}
         return replace(self, jobs={**self.jobs, **names}, open=still_open, states={**self.states, **states})
 
+    def existing(self, runs: Iterable[Run]) -> dict[Run, str]:
+        """Return the names of the jobs of those of `runs` that have one."""
+        return {run: self.jobs[run] for run in runs if self.jobs[run] and self.states.get(run) != GONE}
+
     def with_cancelled(self, runs: Iterable[Run]) -> KnownRuns:
         """Return these with runs whose claims a cancel has taken: no job of such an attempt runs."""
         ended = tuple(runs)
@@ -203,7 +207,7 @@ def remaining_runs(count: int, facts: KnownRuns, *, retry: bool, recall: bool = 
         repeated=sum(run.resend > 0 for run in done),
         cancelled=sum(state in (CANCELLED, CANCELLING) for state in states),
         gone=tuple(run.index for run in done if facts.states.get(run) == GONE),
-        jobs={run: facts.jobs[run] for run in done if facts.jobs[run] and facts.states.get(run) != GONE},
+        jobs=facts.existing(done),
     )
 
 

@@ -128,7 +128,7 @@ def until_ended(context: Context, sweep: SubmittedSweep, show: EndDisplay, *, ti
                 show.note(problem)
             return ended
         age = context.clock.monotonic() - begun
-        show.state(_state(sweep, jobs, context.clock.now() - timedelta(seconds=age)))
+        show.state(_state(sweep, jobs, context.now - timedelta(seconds=age)))
         if timeout is not None and age >= timeout:
             raise Timeout(
                 f"{len(going):,} of {sweep.count:,} runs of sweep {sweep.id} have not ended after {timeout:.0f} s",
