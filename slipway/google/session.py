@@ -8,7 +8,7 @@ import random
 import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 from traceback import walk_tb
 from typing import Any
 
@@ -71,7 +71,7 @@ class Session:
         self._sleep = sleep
         self._chance = chance
         self._clock = clock
-        self._date = ""
+        self._date, self._dated_at = "", 0.0
 
     def with_policy(self, policy: HttpPolicy) -> Session:
         return Session(self._http, policy, self._sleep, self._chance, self._clock)
@@ -80,6 +80,16 @@ class Session:
     def time(self) -> datetime | None:
         """The time of the last answer, by the service's own clock; None where none told it."""
         return http_date(self._date)
+
+    def _note_time(self, date: str) -> None:
+        if date:
+            self._date, self._dated_at = date, self._clock()
+
+    @property
+    def time_now(self) -> datetime | None:
+        """Return the present time by the service's clock, as its last answer had it; None where none told it."""
+        then = self.time
+        return then + timedelta(seconds=self._clock() - self._dated_at) if then else None
 
     def widen(self, threads: int) -> None:
         self._http.widen(threads)
@@ -187,7 +197,7 @@ class Session:
                 if lost and method != "GET":  # The one request that was sent may have done it.
                     raise lost from problem
                 raise
-            self._date = response.headers.get("Date", self._date)
+            self._note_time(response.headers.get("Date", ""))
             if response.status < 400:
                 return response
             answer = read_answer(response)

@@ -120,6 +120,13 @@ class Context:
             say(f"not looked at {join(spared)}, where stack {catalog.stack} offers no cluster: {error.why}")
             return result
 
+    def with_policy(self, policy: HttpPolicy) -> Context:
+        """Return the same with clients that wait for answers as long as `policy` says."""
+        other = replace(self)
+        connection = self.connection.with_policy(policy)
+        other.__dict__.update(selected=self.selected, catalog=self.catalog, connection=connection)
+        return other
+
     @property
     def hurried(self) -> Connection:
         return self.connection.with_policy(HURRIED)
@@ -130,7 +137,18 @@ class Context:
 
     @property
     def now(self) -> datetime:
-        return self.clock.now()
+        """The time: that of the services where this machine's clock is wrong, once one of them has answered."""
+        now = self.clock.now()
+        if "connection" not in self.__dict__:
+            return now
+        from slipway.base.clock import right_time
+
+        return right_time(now, self.connection.session.time_now)
+
+    @property
+    def right_clock(self) -> Clock:
+        """The clock whose time is `now`, for ages of what services have made."""
+        return replace(self.clock, now=lambda: self.now)
 
     @property
     def user(self) -> str:

@@ -18,7 +18,7 @@ from slipway.authoring.packages.git_address import GitAddress
 from slipway.authoring.packages.notebook import NotebookScript
 from slipway.authoring.packages.working_tree import MOST_BYTES, MOST_FILES, WorkingTree, read
 from slipway.base.errors import ConfigError
-from slipway.base.formatting import quoted
+from slipway.base.formatting import few, quoted
 from slipway.google.storage import Location, Storage, StoredObject
 
 _LOST_SLASH = re.compile(r"^((?:git\+)?(?:gs|https?|ssh|file)):/(?=[^/])")
@@ -27,6 +27,7 @@ _FILE = re.compile(rf"https://.*\.(py|ipynb|sh|whl)|{ARCHIVE.pattern}", re.I)
 _OF_BUCKET = re.compile(r"https://storage\.(?:googleapis|cloud\.google)\.com/")
 """The beginning of a browser's address of an object."""
 _AT_ONCE = 16
+_SHOWN = 3
 
 
 @dataclass(frozen=True)
@@ -49,9 +50,11 @@ class CodeFolder:
         """The folder where what the command names may lie without being packed."""
         return (self.beside or self.path).resolve()
 
-    def tree(self) -> WorkingTree:
-        """Read its files. Raises ConfigError."""
+    def tree(self, tell: Callable[[str], None]) -> WorkingTree:
+        """Read its files. `tell` is told of files that were deleted meanwhile. Raises ConfigError."""
         tree = read(self.path, self.source, self.commit)
+        if tree.vanished:
+            tell(f"! {few(tree.vanished, _SHOWN)}: deleted while the folder was packed, and left out")
         neighbours = self.beside.iterdir() if self.beside else ()
         names = (f"{path.name}/" if path.is_dir() else path.name for path in neighbours)
         return replace(tree, ignored=tuple(name for name in names if name not in tree.files)) if self.beside else tree

@@ -7,6 +7,7 @@ import re
 import shlex
 import sys
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from itertools import accumulate, pairwise
 from pathlib import Path, PurePosixPath
 
@@ -196,7 +197,9 @@ def _ignores_itself(folder: Path, name: str) -> bool:
     """Tell whether a folder, or one above, ignores all that it has, as those do that `jobs download` makes."""
     path = PurePosixPath(name)
     lists = (folder / each / ".gitignore" for each in (path, *path.parents) if each.name)
-    return any(b"*" in file.read_bytes().splitlines() for file in lists if file.is_file())
+    with suppress(OSError):
+        return any(b"*" in file.read_bytes().splitlines() for file in lists if file.is_file())
+    return False
 
 
 def _without_program(words: list[str]) -> list[str]:
@@ -287,8 +290,16 @@ def _has_modules(folder: Path) -> bool:
 
 def _is_small(path: Path) -> bool:
     """Tell whether a file, or a folder whose files come to less than a quarter of what is packed, may as well be."""
-    sizes = (each.lstat().st_size for each in path.rglob("*")) if path.is_dir() else ()
+    sizes = (_size(Path(parent, name)) for parent, _, names in os.walk(path) for name in names)
     return all(total <= MOST_BYTES // 4 for total in accumulate(sizes))
+
+
+def _size(path: Path) -> int:
+    """Return a file's size in bytes, 0 where it was deleted meanwhile."""
+    try:
+        return path.lstat().st_size
+    except OSError:
+        return 0
 
 
 def _listed(names: Iterable[str]) -> str:

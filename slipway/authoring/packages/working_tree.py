@@ -48,6 +48,8 @@ class WorkingTree:
     unfetched: tuple[str, ...] = ()
     #: The archive, file or address that the folder was made of; empty for a folder of this disk.
     source: str = ""
+    #: What was deleted while the folder was read.
+    vanished: tuple[str, ...] = ()
 
 
 def read(folder: Path, source: str = "", commit: str = "", *, reviewed: bool = False) -> WorkingTree:
@@ -82,14 +84,17 @@ def read(folder: Path, source: str = "", commit: str = "", *, reviewed: bool = F
         for name, size in sizes.items():
             by_top[_top(name)] += size
         raise _too_much(shown, f"more than {MOST_BYTES >> 20} MB", by_top, kept_out, "bytes")
-    files = {name: _content(folder / path) for name, path in names.items() if name in sizes}
+    files = _contents(folder, {name: path for name, path in names.items() if name in sizes})
+    vanished = _vanished(names, sizes, files, seen.tracked)
     revision = Revision(commit, dirty=not commit)
     if seen.inside:
         # Of submodules new files count as well, which git tells only with those of the checkout itself.
         changes = _listed(folder, "status", "--porcelain", "-z", "--untracked-files=normal", "--", ".")
         changed = seen.new or any(not each.startswith("?? ") for each in changes)
         revision = Revision(_commit(folder), bool(changed))
-    return WorkingTree(files, revision, executable, links, seen.ignored, tuple(out), seen.unfetched, source)
+    return WorkingTree(
+        files, revision, executable & files.keys(), links, seen.ignored, tuple(out), seen.unfetched, source, vanished
+    )
 
 
 def is_packed(path: PurePath) -> bool:
@@ -149,11 +154,20 @@ def _at_once(folder: Path) -> _Seen:
 def _every_file(folder: Path, *, fetched: bool = False) -> _Seen:
     """Return what a folder made of a source has. Whatever settings of git came with it are not followed; where git has
     `fetched` it, they are this machine's."""
-    paths = [path for path in folder.rglob("*") if path.is_symlink() or not path.is_dir()]
+    paths = list(_paths(folder))
     names = [path.relative_to(folder) for path in paths]
     listed = _listed(folder, "ls-files", "-z", "--cached") if fetched else []
     unfetched = tuple(name for name in listed if _is_empty_submodule(folder / name))
     return _Seen(_code(folder, [name.as_posix() for name in names if ".git" not in name.parts]), unfetched=unfetched)
+
+
+def _paths(folder: Path) -> Iterator[Path]:
+    """Yield the files and links of a folder, as far as they are not deleted meanwhile."""
+    for parent, folders, names in os.walk(folder):
+        for name in (*folders, *names):
+            path = Path(parent, name)
+            if path.is_symlink() or not path.is_dir():
+                yield path
 
 
 def _listed(folder: Path, *arguments: str) -> list[str]:
@@ -226,10 +240,14 @@ def _followed(folder: Path, names: list[str]) -> tuple[dict[str, str], dict[str,
         if not path.is_symlink():
             paths[name] = name
             continue
+        try:
+            written = os.readlink(path)  # noqa: PTH115 - as it is written
+        except OSError:  # It is deleted meanwhile.
+            continue
         target = os.path.realpath(path)
         inner = os.path.relpath(target, folder)
         if inner.startswith("..") or not os.path.exists(target) or path.parent.is_relative_to(target):  # noqa: PTH110
-            links[name] = os.readlink(path)  # noqa: PTH115 - as it is written
+            links[name] = written
         elif os.path.isfile(target):  # noqa: PTH113
             paths[name] = inner
         else:
@@ -262,9 +280,26 @@ def _sizes(folder: Path, names: Mapping[str, str]) -> tuple[Counter[str], frozen
     return sizes, frozenset(executable)
 
 
-def _content(path: Path) -> bytes:
+def _contents(folder: Path, names: Mapping[str, str]) -> dict[str, bytes]:
+    """Return the content of each file that is not deleted meanwhile."""
+    contents = {name: _content(folder / path) for name, path in names.items()}
+    return {name: content for name, content in contents.items() if content is not None}
+
+
+def _vanished(
+    names: Mapping[str, str], sizes: Mapping[str, int], files: Mapping[str, bytes], tracked: Iterable[str]
+) -> tuple[str, ...]:
+    """Return the files that were deleted meanwhile. Git lists `tracked` files that were deleted before, too."""
+    deleted_before = {name for name in {*tracked} if name not in sizes}
+    return tuple(sorted(name for name in names.keys() - files.keys() if names[name] not in deleted_before))
+
+
+def _content(path: Path) -> bytes | None:
+    """Return a file's content; None where it was deleted meanwhile. Raises ConfigError for one that can't be read."""
     try:
         return path.read_bytes()
+    except (FileNotFoundError, NotADirectoryError, IsADirectoryError):
+        return None
     except OSError as problem:
         raise _unreadable(path, problem) from problem
 
@@ -300,6 +335,8 @@ def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[bytes]:
     try:
         return subprocess.run(command, cwd=folder, env={**os.environ, "LC_ALL": "C"}, capture_output=True, check=False)
     except OSError as problem:
+        if not folder.is_dir():  # A folder within it that is deleted meanwhile has nothing.
+            return subprocess.CompletedProcess(command, 0, b"", b"")
         why = f"git can't be run: {problem.strerror}"
         raise ConfigError("packing code needs git", why=why, fix="install git, or put it on PATH") from problem
 

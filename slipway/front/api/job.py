@@ -221,14 +221,14 @@ class Job:
         """Ask for its end, and that of other jobs of its submission, one of which would run in its stead; nothing more
         is sent of that, and `wait` then raises Cancelled. Raises PolicyError for somebody else's job without `yes`, and
         ResourceError for one that has ended already."""
-        from slipway.using.submission.cancelling import cancel_job, not_ones_own, with_copies, withheld
+        from slipway.using.submission.cancelling import cancel_submissions, not_ones_own, with_copies
 
         check(yes=yes)
         targets = with_copies(self._context, self.refresh()._job, _log.info)
         if theirs := not_ones_own(targets, self._context, yes=yes):
             raise theirs
-        for job in withheld(self._context, targets, _log.info):
-            cancel_job(self._context.vertex, job, self._context.now)
+        if problems := cancel_submissions(self._context, [targets], _log.info).problems:
+            raise problems[0]
 
     def _repr_html_(self) -> str:
         from slipway.model.catalog.placeholders import render
@@ -305,6 +305,7 @@ def jobs(
     """
     from slipway.using.jobs.claimant import claimant
     from slipway.using.jobs.listing import MOST, NEWEST, STATES, JobQuery, listed_jobs
+    from slipway.using.sweeps.run_claims import hidden_copies
     from slipway.using.sweeps.runs import latest, sweep_filter
 
     check(user=user, team=team, sweep=sweep, state=state, limit=limit, everything=everything, catalog=catalog)
@@ -328,7 +329,8 @@ def jobs(
     )
     listed = listed_jobs(context, query, _log.info, sweep_filter(stack, sweep) if sweep is not None else "")
     if sweep is not None:
-        storage = context.connection.storage
+        storage, copies_of_hidden = context.connection.storage, hidden_copies(context, listed)
+        listed = [job for job in listed if job.name not in copies_of_hidden]
         listed = list(latest(listed, lambda copies: claimant(storage, copies)).values())
     return Jobs(Job(job.name, job.request_id, job, context) for job in listed)
 

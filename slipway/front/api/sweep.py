@@ -27,6 +27,7 @@ from slipway.using.submission.submitter import with_code
 from slipway.using.sweeps.cancelling import cancel_sweep
 from slipway.using.sweeps.forecast import forecast_lines
 from slipway.using.sweeps.rate_limit import SUBMISSIONS_PER_MINUTE
+from slipway.using.sweeps.run_claims import RunClaims
 from slipway.using.sweeps.runs import RunsAgain
 from slipway.using.sweeps.sweep_choice import SoonerChoice
 from slipway.using.sweeps.sweep_end import Again, problem_of_runs, problem_of_sending, problem_of_taken, until_ended
@@ -166,6 +167,7 @@ class Sweep:
         listed = self._sent.jobs.latest()
         late = {run.index: name for run, name in self._sent.result.accepted.items() if run.index not in listed}
         jobs = {**listed, **{index: self._context.vertex.job(name) for index, name in late.items()}}
+        jobs = RunClaims(self._context, self._sent.jobs).resolved(jobs, most=len(jobs))
         return self._handles(jobs[index] for index in sorted(jobs))
 
     def results(self, sort: str | None = None) -> ResultTable:
@@ -198,7 +200,7 @@ class Sweep:
 
         The same call with `retry_cancelled=True` continues it. Raises PolicyError where others have sent some of them,
         ResourceError where all have ended already, and, once the others were asked, where one may be in a region that
-        could not be read.
+        could not be read, and AnswerUnknown where a run is not known to be cancelled.
         """
 
         def confirm(theirs: PolicyError) -> None:
@@ -206,7 +208,7 @@ class Sweep:
                 raise theirs
 
         check(yes=yes)
-        if problem := cancel_sweep(self._context, self.id, confirm).problem:
+        if problem := cancel_sweep(self._context, self.id, confirm, _log.info).problem:
             raise problem
 
     def _handles(self, jobs: Iterable[VertexJob]) -> tuple[Job, ...]:

@@ -50,6 +50,15 @@ def holder(vertex: Vertex, storage: Storage, claim: str, kind: JobKind, request_
     return _named(vertex, claim_number(claim_text(storage, claim)), kind, request_id)
 
 
+def rival(job: VertexJob, found: str) -> str:
+    """Return the number of the job that ran in place of an ended `job` whose claim has the text `found`, or the end of
+    its attempt; empty for a job that ran itself, and where that can't be told."""
+    number = claim_number(found)
+    if not claim_of(job) or job.kind.has_trials or not job.kind.runs_itself or number in ("", *_numbers(job)):
+        return ""
+    return number if number in ENDS or number.isdecimal() else ""
+
+
 def original(vertex: Vertex, storage: Storage, job: VertexJob) -> VertexJob | None:
     """Return the job that has the claim of a succeeded `job`, which was its copy, or the one that goes on where it has
     made room. None for the job itself, and where that can't be told: without a launcher, or for a caller who may not
@@ -135,6 +144,11 @@ def _named(vertex: Vertex, number: str, kind: JobKind, request_id: str) -> Verte
         copies = vertex.jobs(kind, label_filter({REQUEST_LABEL: request_id}))
         if copy := next((job for job in copies if number in _numbers(job)), None):
             return copy
+    return job_of_number(vertex, number)
+
+
+def job_of_number(vertex: Vertex, number: str) -> VertexJob | None:
+    """Return the custom job of this number in any region; None where it was deleted. Raises CloudError."""
     if not number.isdecimal():
         return None
     # The copies of a request may be in several regions, and of several kinds.

@@ -131,6 +131,8 @@ class _Fetching:
                 if output is None:
                     return
                 self._fetch(output, parts / _part(output))
+        except OSError as problem:
+            self._failures.append(problem if problem.filename else _not_written(self._folder, problem))
         except Exception as problem:
             self._failures.append(problem)
 
@@ -195,6 +197,15 @@ class _Fetching:
     def _count(self, more: int) -> None:
         with self._lock:
             self._bytes += more
+
+
+def _not_written(folder: Path, problem: OSError) -> SlipwayError:
+    """Return the error of a write that names no file, as that on a full disk."""
+    return SlipwayError(
+        f"can't write into {folder}",
+        why=(problem.strerror or str(problem)).lower(),
+        fix="free space there, or name a folder on another disk; the same command fetches what is missing",
+    )
 
 
 def _part(output: OutputFile) -> str:

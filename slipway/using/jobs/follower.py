@@ -6,9 +6,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from slipway.base.errors import Timeout
+from slipway.base.errors import ResourceError, Timeout
 from slipway.base.formatting import span
-from slipway.google.failures import CloudError, Denied, Exhausted, Garbled, NoAnswer, Unavailable, Unreachable
+from slipway.google.failures import CloudError, Denied, Exhausted, Garbled, NoAnswer, NotFound, Unavailable, Unreachable
 from slipway.google.jobs import VertexJob, state_word
 from slipway.google.logging import LogEntry
 from slipway.google.quotas import Quotas
@@ -163,6 +163,12 @@ class Follower:
             self._contact.there()
             if self.tail:
                 self.tail.ids = self.job.log_ids
+        except NotFound as problem:
+            raise ResourceError(
+                f"job {self.job.called} was deleted while it was waited for",
+                why=f"{problem.message}: nobody can tell how it ended",
+                fix=f"slipway jobs list --template {self.job.template}" if self.job.template else "slipway jobs list",
+            ) from problem
         except TRANSIENT as problem:
             if message := self._contact.lost(problem):
                 yield Trouble(message)
@@ -215,7 +221,7 @@ def follower_of(
         gives_up=context.no_contact,
         cluster_name=context.cluster_name(job.persistent_resource_id),
         tail=Tail(logging, job.log_ids, severity=severity, begin=begin, only=only) if logs else None,
-        clock=context.clock,
+        clock=context.right_clock,
         word=lambda waiting: last_word(logging, waiting),
         quotas=connection.quotas(context.catalog.project, context.catalog.quotas),
         also=lambda waiting: about_pause(context, waiting),

@@ -140,6 +140,18 @@ def resume(context: Context, paused: Pause) -> None:
     context.connection.storage.create(ended, context.user.encode(), "text/plain", again=True)
 
 
+def own_resumption(context: Context, cluster: str) -> Pause | None:
+    """Return the last pause of a cluster, or of the stack where that is empty, if the user has ended it; None where
+    another person has, or there was none. Raises CloudError."""
+    storage, catalog = context.connection.storage, context.catalog
+    ended = [each for each in all_pauses(storage, catalog.work_bucket) if each.cluster == cluster and each.until]
+    last = max(ended, key=lambda each: each.until or context.now, default=None)
+    if last is None:
+        return None
+    by = storage.read(replace(last.at, name=f"{last.at.name}{_ENDED}")).decode(errors="replace")
+    return _read(storage, last) if by == context.user else None
+
+
 def _require_person(context: Context) -> None:
     if context.agent:
         what = f"agent {context.agent} may neither pause nor resume stack {context.catalog.stack}"

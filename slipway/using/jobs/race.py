@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
 
 from slipway.base.errors import Timeout
-from slipway.base.formatting import last_part, span
+from slipway.base.formatting import join, last_part, span
 from slipway.google.answers import region_of
 from slipway.google.failures import CloudError, Conflict, NotFound, Refused
 from slipway.google.jobs import CANCELLED, CANCELLING, VertexJob
@@ -24,9 +24,9 @@ from slipway.model.labels import REQUEST_LABEL, STACK_LABEL, label_filter
 from slipway.using.context import Context
 from slipway.using.jobs.claim import claim_number, claim_of, claim_text
 from slipway.using.jobs.claimant import JobGoneError
-from slipway.using.jobs.follower import TRANSIENT, Contact, look_pause
+from slipway.using.jobs.follower import TRANSIENT, WATCHING, Contact, look_pause
 
-_LEAST_PAUSE_S = 2.0
+_LEAST_PAUSE_S, _END_FOR_S = 2.0, 60.0
 _SUCCEEDED = "JOB_STATE_SUCCEEDED"
 OUTRUN = "outrun"
 """The outcome of a leg that had machines after another one's launcher had taken the claim: it ended at once."""
@@ -99,10 +99,10 @@ def read_race(context: Context, job: VertexJob, known: Iterable[str] = ()) -> Ra
         here = context.vertex.at(region)
         try:
             listed = [leg for leg in here.jobs(job.kind, wanted) if leg.race]
-            hidden = {name for name in names if region_of(name) == region} - {leg.name for leg in listed}
-            if claim.isdecimal() and all(leg.id != claim for leg in listed):
-                hidden.add(f"projects/{here.project}/locations/{region}/{job.kind.collection}/{claim}")
-            return [*listed, *filter(None, map(here.found, hidden))]
+            known = [name for name in names if region_of(name) == region]
+            if claim.isdecimal():
+                known.append(f"projects/{here.project}/locations/{region}/{job.kind.collection}/{claim}")
+            return [*listed, *filter(None, map(here.found, _hidden(known, listed)))]
         except CloudError as problem:
             return problem
 
@@ -123,6 +123,18 @@ def read_race(context: Context, job: VertexJob, known: Iterable[str] = ()) -> Ra
     return race
 
 
+def _hidden(known: Iterable[str], listed: Iterable[VertexJob]) -> list[str]:
+    """Return the `known` names of jobs that are not `listed`, one for each number: a name has the project's number or
+    its id."""
+    seen = {leg.id for leg in listed}
+    hidden = []
+    for name in known:
+        if last_part(name) not in seen:
+            seen.add(last_part(name))
+            hidden.append(name)
+    return hidden
+
+
 def outrun(storage: Storage, jobs: Iterable[VertexJob]) -> frozenset[str]:
     """Return the names of the legs among these jobs that succeeded as another one had the claim."""
     succeeded = [job for job in jobs if job.race and job.state == _SUCCEEDED]
@@ -136,16 +148,27 @@ def outrun(storage: Storage, jobs: Iterable[VertexJob]) -> frozenset[str]:
 
 def end(context: Context, names: Iterable[str], tell: Callable[[str], None]) -> None:
     """Cancel the legs of these names. `tell` is told of those that may not be. Raises CloudError for a fault that
-    passes."""
+    passes, once all others are cancelled."""
+    passing: CloudError | None = None
     for name in names:
         try:
             context.vertex.cancel(name)
         except (Refused, Conflict, NotFound):
             pass  # It has ended by itself.
-        except TRANSIENT:
-            raise
+        except TRANSIENT as problem:
+            passing = problem
         except CloudError as problem:
-            tell(f"! {last_part(name)} in {region_of(name)} waits on, and ends before your code: {problem.message}")
+            tell(_waits_on(name, problem))
+    if passing:
+        raise passing
+
+
+def _waits_on(name: str, problem: CloudError) -> str:
+    number = last_part(name)
+    return (
+        f"! {number} in {region_of(name)} waits on, and ends before your code: {problem.message}; "
+        f"to end it: slipway jobs cancel {number}"
+    )
 
 
 def decided(
@@ -168,12 +191,11 @@ def follow(
 
     Raises Timeout after `timeout` seconds, JobGoneError, and CloudError after a long time without contact.
     """
-    clock, contact, told = context.clock, Contact(context.clock, context.no_contact), ""
-    begun = clock.monotonic()
+    clock, contact, ends, told = context.clock, Contact(context.clock, context.no_contact), _Ends(context, tell), ""
+    watching, begun, race = context.with_policy(WATCHING), clock.monotonic(), None
     while True:
         try:
-            race = read_race(context, job, known)
-            end(context, race.left_over, tell)
+            race = read_race(watching, job, known)
             contact.there()
         except TRANSIENT as problem:
             if message := contact.lost(problem):
@@ -183,14 +205,46 @@ def follow(
                 unseen = "; it is asked again, and after Ctrl-C the same command goes on" if race.silent else ""
                 tell(f"{job.called}  race: {race.words}{'' if race.over else unseen}")
             told = race.words
-            if race.over:
+            if ends.try_to(race.left_over) and race.over:
                 return race
         age = clock.monotonic() - begun
         if timeout is not None and age >= timeout:
-            raise Timeout(
-                f"none of the regions of {job.called} has had machines after {span(timeout)}",
-                why=f"it waits on in {', '.join(job.race)}",
-                fix=f"slipway jobs wait {job.typed}     or end it: slipway jobs cancel {job.typed}",
-            )
+            raise _none_has_machines(job, race, timeout)
         pause = max(_LEAST_PAUSE_S, look_pause(age))
         clock.sleep(pause if timeout is None else min(pause, timeout - age))
+
+
+@dataclass
+class _Ends:
+    """The cancels of legs that wait on though another one has the claim."""
+
+    context: Context
+    tell: Callable[[str], None]
+    _failed_since: float | None = field(default=None, init=False)
+
+    def try_to(self, names: tuple[str, ...]) -> bool:
+        """Cancel legs; tell whether no other try helps: all are cancelled, or their regions have not answered for long,
+        which is told."""
+        now = self.context.clock.monotonic()
+        try:
+            end(self.context.with_policy(WATCHING), names, self.tell)
+        except TRANSIENT as problem:
+            if self._failed_since is None:
+                self._failed_since = now
+            if now - self._failed_since < _END_FOR_S:
+                return False
+            for name in names:
+                self.tell(_waits_on(name, problem))
+        return True
+
+
+def _none_has_machines(job: VertexJob, race: Race | None, timeout: float) -> Timeout:
+    """Return the error of a time-out. `race`: as it was at the last look, None where no look was answered."""
+    waiting = [leg.region for leg in race.legs if not leg.ended] if race else []
+    silent = list(race.silent) if race else list(job.race)
+    words = [f"it waits on in {join(waiting)}" if waiting else "", f"{join(silent)} does not answer" if silent else ""]
+    return Timeout(
+        f"none of the regions of {job.called} has had machines after {span(timeout)}",
+        why="; ".join(filter(None, words)),
+        fix=f"slipway jobs wait {job.typed}     or end it: slipway jobs cancel {job.typed}",
+    )

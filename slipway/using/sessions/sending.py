@@ -53,7 +53,7 @@ def begin_run(
     require_no_secret({"the command": command}, to="slipway session start ")
     storage = context.connection.storage
     with code_folder(code, storage, note) as source, ThreadPoolExecutor(1) as threads:
-        reading = threads.submit(source.tree)
+        reading = threads.submit(source.tree, note)
         session = find()
         last = last_run(storage, session)
         tree = reading.result()

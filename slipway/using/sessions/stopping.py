@@ -8,7 +8,7 @@ from slipway.authoring.packages.slipway_exchange import stop_name
 from slipway.using.context import Context
 from slipway.using.sessions.sending import close
 from slipway.using.sessions.session import Session, last_run
-from slipway.using.submission.cancelling import cancel_job, not_ones_own, with_copies, withheld
+from slipway.using.submission.cancelling import cancel_submissions, not_ones_own, with_copies
 
 
 def stop_session(context: Context, session: Session, tell: Callable[[str], None]) -> None:
@@ -17,8 +17,8 @@ def stop_session(context: Context, session: Session, tell: Callable[[str], None]
     if refused := not_ones_own([session.job], context):
         raise refused
     if session.job.waits:
-        for job in withheld(context, with_copies(context, session.job, tell), tell):
-            cancel_job(context.vertex, job, context.now)
+        if problems := cancel_submissions(context, [with_copies(context, session.job, tell)], tell).problems:
+            raise problems[0]
         return
     storage = context.connection.storage
     while True:

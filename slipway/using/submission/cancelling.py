@@ -1,22 +1,71 @@
 """Cancelling a submission: its job and the copies of it, and what would be sent in their stead. That it is cancelled is
-noted in its claims before a job is asked to end, so that every sender sees it."""
+noted in its claims before a job is asked to end, so that every sender sees it; a bucket that hangs delays no cancel."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
+from concurrent.futures import ThreadPoolExecutor, wait
+from dataclasses import dataclass, field
 from datetime import datetime
 
-from slipway.base.errors import PolicyError, ResourceError
+from slipway.base.errors import PolicyError, ResourceError, SlipwayError
 from slipway.base.formatting import few, join, last_part, span
 from slipway.google.failures import CloudError, Refused
 from slipway.google.jobs import CANCELLED, VertexJob, state_word
 from slipway.google.vertex import Vertex
 from slipway.model.agents import AGENT
 from slipway.model.labels import AGENT_LABEL, REQUEST_LABEL, STACK_LABEL, label_filter, label_value
-from slipway.using.context import Context
+from slipway.using.context import HURRIED, Context
 from slipway.using.jobs.claim import cancel_claims, mark_of
 from slipway.using.jobs.claimant import JobGoneError
 from slipway.using.submission.request import attempt_id
+
+NOTED_FIRST_S = 1.0
+"""The seconds for which the claims alone are written, before jobs are asked to end meanwhile."""
+
+
+@dataclass
+class CancelledJobs:
+    """The jobs that were asked to end, and the errors of others."""
+
+    asked: list[VertexJob] = field(default_factory=list)
+    problems: list[SlipwayError] = field(default_factory=list)
+
+    def cancel(self, context: Context, jobs: Iterable[VertexJob], seen: set[str]) -> None:
+        """Ask for the end of those jobs whose names are not `seen`, and add these."""
+        for job in jobs:
+            if job.name in seen:
+                continue
+            seen.add(job.name)
+            try:
+                cancel_job(context.vertex, job, context.now)
+            except (ResourceError, CloudError) as problem:
+                self.problems.append(problem)
+            else:
+                self.asked.append(job)
+
+
+def cancel_submissions(
+    context: Context,
+    whole: Sequence[list[VertexJob]],
+    tell: Callable[[str], None],
+    alone: Sequence[VertexJob] = (),
+) -> CancelledJobs:
+    """Cancel the jobs of `whole` submissions, of which nothing more is sent, and jobs `alone`, whose submissions go on.
+    `tell` is told of what takes a while, and of the errors of `withheld`."""
+    done, seen = CancelledJobs(), set[str]()
+    impatient = context.with_policy(HURRIED)
+    with ThreadPoolExecutor(max(1, len(whole)), thread_name_prefix="claims") as threads:
+        noting = [threads.submit(withheld, impatient, jobs, tell) for jobs in whole]
+        late = wait(noting, timeout=NOTED_FIRST_S).not_done
+        if late:
+            tell(f"gs://{context.catalog.work_bucket} has not answered yet; the jobs are cancelled meanwhile")
+        for jobs, note in zip(whole, noting, strict=True):
+            done.cancel(context, jobs if note in late else note.result(), seen)
+        done.cancel(context, alone, seen)
+        for note in late:
+            done.cancel(context, note.result(), seen)
+    return done
 
 
 def cancel_job(vertex: Vertex, job: VertexJob, now: datetime) -> None:

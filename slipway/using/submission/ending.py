@@ -40,6 +40,7 @@ class Cause(Enum):
     EXPIRED = "its machines did not arrive within its maximum wait"
     PREEMPTED = "its Spot machines were taken away too often, and the service restarts it no more"
     RESERVATION_OVER = "its reservation ended, and took its machines with it"
+    RESERVATION_ENDED = "its reservation had ended before it got its machines"
 
 
 @dataclass(frozen=True)
@@ -144,8 +145,10 @@ def cause_of(job: VertexJob, reservations: Mapping[str, Reservation]) -> Cause |
     if not insufficient:
         return None
     ends = [each.ends for path in job.reservations if (each := reservations.get(path)) and each.ends]
-    over = job.start_time and job.end_time and any(job.start_time < end <= job.end_time for end in ends)
-    return Cause.RESERVATION_OVER if over else Cause.STOCK_OUT
+    over = job.end_time and any(end <= job.end_time for end in ends)
+    if not over:
+        return Cause.STOCK_OUT
+    return Cause.RESERVATION_OVER if job.start_time else Cause.RESERVATION_ENDED
 
 
 def _steps(job: VertexJob, cause: Cause, again: RecoveredSubmission, context: Context) -> Iterator[NextStep]:
@@ -159,7 +162,7 @@ def _steps(job: VertexJob, cause: Cause, again: RecoveredSubmission, context: Co
     for offer in [first[row.name] for row in _OTHERS if row.name in first and row.name != again.offer.capacity_type]:
         what = CAPACITY_TYPES[offer.capacity_type].instead.format(offer.cluster)
         yield NextStep(what, _command(job, again, catalog, "--capacity", offer.capacity_type))
-    if cause is Cause.RESERVATION_OVER:
+    if cause in (Cause.RESERVATION_OVER, Cause.RESERVATION_ENDED):
         return
     for name, fewer, machines in _fewer(again):
         what = f"fewer machines: {again.values[name]} → {fewer} {machines}"

@@ -172,7 +172,7 @@ class FallbackLoop:
             wait = wait + self.policy.service_late if wait else FOR_EVER
         age = 0.0
         if not sent.fresh and sent.job.create_time:
-            age = max(0.0, (self.context.clock.now() - sent.job.create_time).total_seconds())
+            age = max(0.0, (self.context.now - sent.job.create_time).total_seconds())
         return max(0.0, wait - age)
 
     def _judged(self, later: LaterOffers) -> tuple[LaterOffers, NoneCanRun | None, tuple[Candidate, ...]]:

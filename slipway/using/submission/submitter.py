@@ -324,7 +324,7 @@ def with_code(
     typed, of_image = os.fsdecode(folder), modules(template) == ("",)
     there = nullcontext(CodeFolder(Path(typed), Path(typed).name))
     with there if tree else code_folder(typed, context.connection.storage, tell) as source:
-        tree = tree or source.tree()
+        tree = tree or source.tree(tell)
         of_folder = [each for each in template.parameters if each.command and each.name not in swept]
         for parameter in of_folder if runs_any_folder(template) else ():
             command = str(asked.params.get(parameter.name, parameter.default or ""))

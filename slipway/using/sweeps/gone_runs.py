@@ -39,7 +39,7 @@ class GoneRuns:
     say: Callable[[int], None]
 
     def ask_first(self, count: int) -> tuple[Future[bool], ...]:
-        return tuple(self.threads.submit(self._has_started, Run(index)) for index in range(min(_SAMPLE, count)))
+        return tuple(self.threads.submit(self._is_taken, Run(index)) for index in range(min(_SAMPLE, count)))
 
     def with_unlisted(self, known: KnownRuns, sent_at: Mapping[Run, float], skipped: Collection[str]) -> KnownRuns:
         """Add to `known` the fate of jobs that were accepted here and that no list shows. A run whose job was deleted
@@ -79,7 +79,7 @@ class GoneRuns:
         own: Callable[[Iterable[VertexJob]], object],
     ) -> KnownRuns:
         """Add to `known` the jobs of those of `count` runs that might be sent and whose claim is taken; as gone where
-        such a job does not exist.
+        such a job does not exist, and as cancelled where a cancel has taken it.
 
         When nothing else is known of a sweep, all runs are asked about only where one of the `first` has started.
         `own` gets these jobs, and keeps in mind those of another sweep. Raises CloudError.
@@ -90,17 +90,18 @@ class GoneRuns:
         # After a failed or deleted attempt the next one might be sent, and may have started as well.
         while runs := [run for run in _next(count, known) if run not in asked]:
             asked.update(runs)
-            answers = self.threads.map(self._has_started, runs)
-            started = {run: self.request(run) for run, has_started in zip(runs, answers, strict=True) if has_started}
+            claims = dict(zip(runs, self.threads.map(self._claim, runs), strict=True))
+            known = known.with_cancelled(run for run, claim in claims.items() if claim is Claim.CANCELLED)
+            started = {run: self.request(run) for run, claim in claims.items() if claim is Claim.STARTED}
             jobs = self._runners(started, known.open)
             own(job for job in jobs.values() if job)
             known = known.with_found(jobs)
         return known
 
-    def _has_started(self, run: Run) -> bool:
-        """Tell whether a run's claim is taken; False where that can't be told: without a launcher, or for a caller who
-        may not read claims."""
-        return self._claim(run) is Claim.STARTED
+    def _is_taken(self, run: Run) -> bool:
+        """Tell whether a job or a cancel has a run's claim; False where that can't be told: without a launcher, or for
+        a caller who may not read claims."""
+        return self._claim(run) in (Claim.STARTED, Claim.CANCELLED)
 
     def _never_started(self, run: Run) -> bool:
         """Tell whether a run's claim is free; False where that can't be told: for an image, a tuning job (its trials

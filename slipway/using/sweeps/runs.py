@@ -90,6 +90,18 @@ class KnownRuns:
         still_open = {run: when for run, when in self.open.items() if run not in jobs}
         return replace(self, jobs={**self.jobs, **names}, open=still_open, states={**self.states, **states})
 
+    def existing(self, runs: Iterable[Run]) -> dict[Run, str]:
+        """Return the names of the jobs of those of `runs` that have one."""
+        return {run: self.jobs[run] for run in runs if self.jobs[run] and self.states.get(run) != GONE}
+
+    def with_cancelled(self, runs: Iterable[Run]) -> KnownRuns:
+        """Return these with runs whose claims a cancel has taken: no job of such an attempt runs."""
+        ended = tuple(runs)
+        still_open = {run: when for run, when in self.open.items() if run not in ended}
+        names = {run: self.jobs.get(run, "") for run in ended}
+        states = dict.fromkeys(ended, CANCELLED)
+        return replace(self, jobs={**self.jobs, **names}, open=still_open, states={**self.states, **states})
+
     def without(self, runs: Collection[Run]) -> KnownRuns:
         """Return these without `runs`, as if they were never sent."""
         jobs = {run: job for run, job in self.jobs.items() if run not in runs}
@@ -130,7 +142,7 @@ class RemainingRuns:
     cancelled: int = 0
     #: The numbers of done runs whose jobs were deleted, so that their end is not known.
     gone: tuple[int, ...] = ()
-    #: The names of the other done runs' jobs.
+    #: The names of the other done runs' jobs; a run that was cancelled before it was sent has none.
     jobs: Mapping[Run, str] = field(default_factory=dict)
 
     @property
@@ -195,7 +207,7 @@ def remaining_runs(count: int, facts: KnownRuns, *, retry: bool, recall: bool = 
         repeated=sum(run.resend > 0 for run in done),
         cancelled=sum(state in (CANCELLED, CANCELLING) for state in states),
         gone=tuple(run.index for run in done if facts.states.get(run) == GONE),
-        jobs={run: facts.jobs[run] for run in done if facts.states.get(run) != GONE},
+        jobs=facts.existing(done),
     )
 
 

@@ -18,6 +18,7 @@ from slipway.using.jobs.follower import TRANSIENT, Contact, look_pause
 from slipway.using.jobs.notification import Notifier
 from slipway.using.submission.ending import error_of_end
 from slipway.using.submission.experiment_run import end_run
+from slipway.using.sweeps.run_claims import RunClaims
 from slipway.using.sweeps.runs import GONE, Run, runs_in_words
 from slipway.using.sweeps.sweep_jobs import calls_of
 from slipway.using.sweeps.sweep_sender import SECONDS_PER_CALL
@@ -114,32 +115,44 @@ def until_ended(context: Context, sweep: SubmittedSweep, show: EndDisplay, *, ti
     """
     going = {run.index for run in sweep.result.accepted}
     unlisted, notifier = UnlistedRuns(context, sweep.accepted, sweep.left.gone), Notifier(context)
-    begun = context.clock.monotonic()
+    claims, begun = RunClaims(context, sweep.jobs), context.clock.monotonic()
     while True:
-        jobs = _look(context, sweep, unlisted, show)
+        jobs = _look(context, sweep, unlisted, claims, show)
         for index in sorted(going & jobs.keys()):
             if jobs[index].ended and (kept := end_run(context, jobs[index])):
                 show.note(kept)
-        going = {index for index, job in jobs.items() if not job.ended} | unlisted.unseen(jobs)
+        going = {index for index, job in jobs.items() if not job.ended} | unlisted.unseen(jobs) - claims.gone
         if not going:
-            taken = sweep.jobs.taken(sweep.accepted)
-            left_out = {run.index for run in taken}
-            ran = {index: job for index, job in sorted(jobs.items()) if index not in left_out}
-            states = [*(job.end_state for job in ran.values()), *(GONE for _ in unlisted.gone)]
-            again = sum(run.resend for run in sweep.accepted)
-            if ran and (problem := notifier.sweep_ended(ran[min(ran)], sweep.count, states, again)):
+            ended = _ended_runs(sweep, jobs, sorted(unlisted.gone | claims.gone))
+            if problem := _notify(notifier, sweep, ended):
                 show.note(problem)
-            return EndedRuns(jobs=ran, gone=sorted(unlisted.gone), taken=taken)
+            return ended
         age = context.clock.monotonic() - begun
-        show.state(_state(sweep, jobs, context.clock.now() - timedelta(seconds=age)))
+        show.state(_state(sweep, jobs, context.now - timedelta(seconds=age)))
         if timeout is not None and age >= timeout:
             raise Timeout(
                 f"{len(going):,} of {sweep.count:,} runs of sweep {sweep.id} have not ended after {timeout:.0f} s",
                 why="they go on",
                 fix=f"{_listing(sweep)}     or end them: slipway jobs cancel --sweep {sweep.id}",
             )
-        pause = max(look_pause(age), SECONDS_PER_CALL * (calls_of(len(jobs)) + unlisted.calls))
+        pause = max(look_pause(age), SECONDS_PER_CALL * (calls_of(len(jobs)) + unlisted.calls + claims.calls))
         context.clock.sleep(pause if timeout is None else min(pause, timeout - age))
+
+
+def _ended_runs(sweep: SubmittedSweep, jobs: Mapping[int, VertexJob], gone: Sequence[int]) -> EndedRuns:
+    taken = sweep.jobs.taken(sweep.accepted)
+    left_out = {run.index for run in taken}
+    ran = {index: job for index, job in sorted(jobs.items()) if index not in left_out}
+    return EndedRuns(jobs=ran, gone=gone, taken=taken)
+
+
+def _notify(notifier: Notifier, sweep: SubmittedSweep, ended: EndedRuns) -> str:
+    """Notify of the end; return the reason when that failed, mostly nothing."""
+    if not ended.jobs:
+        return ""
+    states = [*(job.end_state for job in ended.jobs.values()), *(GONE for _ in ended.gone)]
+    again = sum(run.resend for run in sweep.accepted)
+    return notifier.sweep_ended(ended.jobs[min(ended.jobs)], sweep.count, states, again)
 
 
 def problem_of_runs(context: Context, sweep: SubmittedSweep, ended: EndedRuns, again: Again) -> SlipwayError | None:
@@ -180,12 +193,18 @@ def counted_states(states: Iterable[str]) -> str:
     return ", ".join(f"{count:,} {state}" for state, count in counts.most_common())
 
 
-def _look(context: Context, sweep: SubmittedSweep, unlisted: UnlistedRuns, show: EndDisplay) -> dict[int, VertexJob]:
-    """Return the runs as they are now. Retries for a while when the service is away."""
+def _look(
+    context: Context, sweep: SubmittedSweep, unlisted: UnlistedRuns, claims: RunClaims, show: EndDisplay
+) -> dict[int, VertexJob]:
+    """Return the runs as they are now; once all seem to have ended, by their claims. Retries for a while when the
+    service is away."""
     contact = Contact(context.clock, context.no_contact, goes_on="the runs go on")
     while True:
         try:
-            return unlisted.look(sweep.jobs.latest())
+            jobs = unlisted.look(sweep.jobs.latest())
+            if unlisted.unseen(jobs) or any(not job.ended for job in jobs.values()):
+                return jobs
+            return claims.resolved(jobs)
         except TRANSIENT as problem:
             if message := contact.lost(problem):
                 show.note(f"{sweep.id}  {message}")

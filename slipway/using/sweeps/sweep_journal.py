@@ -14,7 +14,7 @@ import hashlib
 import json
 import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -116,6 +116,28 @@ def is_being_sent(file: Path) -> bool | None:
     except OSError:
         return None
     return False
+
+
+@dataclass(frozen=True)
+class RecordedSweep:
+    """What a journal tells of a sweep without its points; nothing where there is none, or it can't be read."""
+
+    count: int = 0
+    #: The names of the jobs of each run.
+    jobs: Mapping[Run, str] = field(default_factory=dict)
+    #: The bucket of each run's claim, as far as it was sent.
+    buckets: Mapping[Run, str] = field(default_factory=dict)
+
+    @classmethod
+    def read(cls, file: Path) -> RecordedSweep:
+        try:
+            with file.open("rb") as stream:
+                head = codec.read(SweepHeader, from_json(stream.readline()))
+        except (OSError, ValueError, RecursionError):
+            return cls()
+        journal = SweepJournal(file, lambda _: None)
+        journal.read(head)
+        return cls(head.count, journal.jobs, journal.buckets)
 
 
 class SweepJournal:

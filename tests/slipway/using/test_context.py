@@ -57,6 +57,20 @@ def test_a_region_where_the_stack_offers_no_cluster_is_done_without_and_named(
     assert said == ([f"not looked at {down}, where stack dev offers no cluster: denied"] if down else [])
 
 
+@pytest.mark.parametrize(("hours", "wrong"), [(2, True), (-2, True), (0, False)])
+def test_ages_and_costs_go_by_the_services_clock_where_this_machines_is_wrong(hours: int, wrong: bool) -> None:
+    """A client two hours ahead showed ages and costs of two hours."""
+    here, monotonic = datetime(2026, 11, 20, 12, tzinfo=UTC), [100.0]
+    context = Context(environ={"GOOGLE_OAUTH_ACCESS_TOKEN": "token"}, clock=Clock(now=lambda: here))
+    assert context.now == here
+    session = context.connection.session
+    session._clock = lambda: monotonic[0]
+    there = here - timedelta(hours=hours)
+    session._date, session._dated_at = f"{there:%a, %d %b %Y %H:%M:%S} GMT", 100.0
+    monotonic[0] += 7
+    assert context.now == context.right_clock.now() == (there + timedelta(seconds=7) if wrong else here)
+
+
 def test_a_region_that_can_be_done_without_is_not_waited_for_as_long(monkeypatch: pytest.MonkeyPatch) -> None:  # N4
     """One that takes connections and never answers made lists silent for four minutes."""
     policies: list[HttpPolicy] = []

@@ -9,17 +9,16 @@ from functools import partial
 
 import click
 
-from slipway.base.errors import ConfigError, PolicyError, ResourceError, SlipwayError, first_of
+from slipway.base.errors import ConfigError, PolicyError, ResourceError, first_of
 from slipway.base.formatting import join
 from slipway.front.cli.terminal import completions, screen
 from slipway.front.cli.terminal.documents import out_jobs
 from slipway.front.cli.terminal.options import catalog_and_output, found_jobs, jobs_argument, word_option
 from slipway.front.cli.terminal.submission import confirm_for_others
-from slipway.google.failures import CloudError
 from slipway.google.jobs import VertexJob
 from slipway.using.context import Context
 from slipway.using.jobs.description import describe
-from slipway.using.submission.cancelling import cancel_job, not_ones_own, with_copies, withheld
+from slipway.using.submission.cancelling import cancel_submissions, not_ones_own, with_copies
 from slipway.using.sweeps.cancelling import cancel_sweep
 
 
@@ -63,18 +62,11 @@ def command(jobs: tuple[str, ...], sweep: str | None, yes: bool, catalog: str | 
         _confirm(theirs, list(dict.fromkeys(job.typed for job in targets)), catalog)
     names = join(dict.fromkeys(job.called for job in targets))
     seen = "; ".join(f"slipway jobs show {job.typed}" for job in targets)
-    problems: list[SlipwayError] = []
-    with screen.interruptible(f"{names} may go on", seen):
-        targets = [
-            job for of_one, whole in submissions for job in (withheld(context, of_one, tell) if whole else of_one)
-        ]
     with screen.interruptible(f"{names} may be cancelled already", seen):
-        for job in list(targets):
-            try:
-                cancel_job(context.vertex, job, context.now)
-            except (ResourceError, CloudError) as problem:
-                problems.append(problem)
-                targets.remove(job)
+        whole = [of_one for of_one, ends in submissions if ends]
+        single = [of_one[0] for of_one, ends in submissions if not ends]
+        done = cancel_submissions(context, whole, tell, single)
+    targets, problems = done.asked, done.problems
     names = join(dict.fromkeys(job.called for job in targets))
     with screen.after(f"{names}: being cancelled", seen):
         if output == "json" and targets:
@@ -96,11 +88,12 @@ def _cancel_sweep(context: Context, sweep: str, catalog: str | None, *, yes: boo
     listing = f"slipway jobs list --sweep {sweep}"
     with screen.interruptible(f"some jobs of sweep {sweep} may be cancelled already", listing):
         confirm_others = partial(_confirm, words=["--sweep", sweep], catalog=catalog)
-        cancelled = cancel_sweep(context, sweep, (lambda theirs: None) if yes else confirm_others)
+        cancelled = cancel_sweep(context, sweep, (lambda theirs: None) if yes else confirm_others, screen.note)
     asked, all_ = len(cancelled.cancelling), len(cancelled.jobs)
     with screen.after(f"{asked:,} jobs of sweep {sweep} are being cancelled", listing):
         if json:
             document = {"sweep": sweep, "jobs": all_, "cancelling": cancelled.cancelling, "sending": cancelled.sending}
+            document["unknown"] = [run.index for run in cancelled.unknown]
             screen.out_json("sweep-cancellation", document)
         else:
             others = "; the others had ended" if asked < all_ else ""

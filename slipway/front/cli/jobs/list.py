@@ -30,6 +30,7 @@ from slipway.using.jobs.race import OUTRUN, outrun
 from slipway.using.jobs.results import Goal, varying_parameters
 from slipway.using.jobs.room import jobs_behind
 from slipway.using.sweeps.cancelling import unknown_sweep
+from slipway.using.sweeps.run_claims import hidden_copies
 from slipway.using.sweeps.runs import copies, in_order, latest, sweep_filter
 from slipway.using.sweeps.sweep_journal import journal_of_sweep, was_begun
 
@@ -117,7 +118,7 @@ def _look(
         last_jobs = list(latest(jobs, choose_job).values()) if sweep else jobs
         show_results(context, last_jobs, metrics, Goal.parse(sort) if sort else None, output)
         return
-    copy_names = copies(jobs, choose_job) if sweep else frozenset()
+    copy_names = copies(jobs, choose_job) | hidden_copies(context, jobs) if sweep else frozenset()
     behind = jobs_behind(context.connection.storage, jobs)
     outcomes = dict.fromkeys(behind, "made room") | dict.fromkeys(outrun(context.connection.storage, jobs), OUTRUN)
     causes = read_causes(context, jobs) if query.state in ("failed", "expired") else {}
@@ -172,7 +173,7 @@ def _look(
     ]
     screen.show(table_of(columns, [describe(job, context) for job in jobs]))
     if sweep:
-        screen.note(tally(jobs, choose_job))
+        screen.note(tally(jobs, copy_names))
 
 
 def _given(job: VertexJob, context: Context) -> str:

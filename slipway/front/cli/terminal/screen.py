@@ -92,11 +92,15 @@ def hint(text: str) -> None:
 
 @contextlib.contextmanager
 def after(done: str, fix: str) -> Iterator[None]:
-    """Print what is `done`, and `fix` to see it, even after Ctrl-C or a failed write. Raises SlipwayError."""
+    """Print what is `done`, and `fix` to see it, even after Ctrl-C or a failed write. Raises SlipwayError, and
+    OutputError where the reader of stdout has ended, which is no fault."""
     with interruptible(done, fix):
         try:
             yield
         except OSError as problem:
+            if isinstance(problem, OutputError) and problem.reader_ended:
+                note(f"{done}\n  {fix}")
+                raise
             why = f"the rest could not be written: {(problem.strerror or str(problem)).lower()}"
             raise SlipwayError(done, why=why, fix=fix) from problem
 

@@ -126,7 +126,7 @@ class TerminalDisplay:
             return f"  (then {later} in {clock(rest)})" if rest > 0 and later else ""
 
         # One for all waits of a submission: a repeated message is no news.
-        self._plain = self._plain or PlainDisplay(self._context.clock, self._json)
+        self._plain = self._plain or PlainDisplay(self._context.right_clock, self._json)
         with display(self._context, self._json, self._plain) as show:
 
             def tell(event: Event) -> None:

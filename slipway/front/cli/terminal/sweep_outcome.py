@@ -13,7 +13,7 @@ from slipway.google.jobs import FAILED, VertexJob
 from slipway.model.prices import price_text
 from slipway.using.context import Context
 from slipway.using.sweeps.forecast import Forecast
-from slipway.using.sweeps.runs import ChooseJob, Run, copies, latest, most_likely
+from slipway.using.sweeps.runs import Run, latest
 from slipway.using.sweeps.sweep_end import Again, EndedRuns, counted_states, problem_of_sending, until_ended
 from slipway.using.sweeps.sweep_submitter import SubmittedSweep
 
@@ -96,10 +96,9 @@ def watched(context: Context, sweep: SubmittedSweep, *, timeout: float | None, q
     return ended
 
 
-def tally(jobs: Sequence[VertexJob], choose_job: ChooseJob = most_likely) -> str:
+def tally(jobs: Sequence[VertexJob], aside: Collection[str] = ()) -> str:
     """Return the counts of runs by state, and what to do about failed and cancelled ones. The last job of a run counts,
-    and among copies the one that runs."""
-    aside = copies(jobs, choose_job)
+    and none of those `aside`: copies of others, by their names."""
     alone = [job for job in jobs if job.name not in aside]
     last = latest(alone)
     earlier = sum(last[run.index] is not job for job in alone if (run := Run.of(job)))

@@ -68,11 +68,11 @@ def display(
     """Keep one line up to date on a terminal, else print plain lines, as where stdout is kept for JSON: there `before`
     continues, which repeats no message."""
     if quiet or plain or not sys.stdout.isatty() or not screen.coloured(sys.stdout):
-        yield before or PlainDisplay(context.clock, quiet)
+        yield before or PlainDisplay(context.right_clock, quiet)
         return
     from slipway.front.cli.terminal.redrawn import live
 
-    with live(context.clock) as show:
+    with live(context.right_clock) as show:
         yield show
 
 

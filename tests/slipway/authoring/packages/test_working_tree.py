@@ -1,12 +1,14 @@
 """The working tree as git sees it: what is tracked as it is on the disk, and what is new and not ignored. # N11"""
 
 import os
+import shutil
 import sys
 from pathlib import Path
 
 import pytest
 
 from slipway.authoring.packages import working_tree
+from slipway.authoring.packages.code_folder import CodeFolder
 from slipway.authoring.packages.working_tree import read
 from slipway.base.errors import ConfigError
 from slipway.base.files import OWN_PAGE
@@ -221,3 +223,37 @@ def test_without_git_it_says_so(checkout: Path, monkeypatch: pytest.MonkeyPatch)
     monkeypatch.setenv("PATH", str(checkout))
     with pytest.raises(ConfigError, match="packing code needs git"):
         read(checkout)
+
+
+@pytest.mark.parametrize("kind", ["checkout", "archive"])
+@pytest.mark.parametrize("step", ["_left_out", "_followed", "_sizes"])
+def test_what_is_deleted_while_the_folder_is_read_is_left_out_and_named(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch, kind: str, step: str
+) -> None:
+    """Exit code 2, with a fix that could not help."""
+    for name in ("kept.txt", "scratch/part.tmp", "link.tmp"):
+        (checkout / name).parent.mkdir(exist_ok=True)
+        (checkout / name).write_text("x")
+    (checkout / "link.tmp").unlink()
+    (checkout / "link.tmp").symlink_to("kept.txt")
+    real = getattr(working_tree, step)
+
+    def delete(*given: object) -> object:
+        done = real(*given)
+        shutil.rmtree(checkout / "scratch", ignore_errors=True)
+        (checkout / "link.tmp").unlink(missing_ok=True)
+        return done
+
+    monkeypatch.setattr(working_tree, step, delete)
+    source = "a.zip" if kind == "archive" else ""
+    told = list[str]()
+    tree = CodeFolder(checkout, "code", source).tree(told.append)
+    assert "kept.txt" in tree.files and "scratch/part.tmp" not in tree.files
+    assert "scratch/part.tmp" in tree.vanished and "deleted while the folder was packed" in told[0]
+
+
+def test_a_tracked_file_that_was_deleted_before_is_not_named(checkout: Path) -> None:
+    tracked = next(name for name in read(checkout).files)
+    (checkout / tracked).unlink()
+    tree = read(checkout)
+    assert tracked not in tree.files and not tree.vanished

@@ -45,7 +45,8 @@ def test_people_submit_on_and_it_is_sent_once_somebody_resumes(small: Stack) -> 
         assert refused.code == 5 and paused in refused.err and "slipway resume cpu --yes" in refused.err
         assert small.well("resume", "cpu").out == "resumed: what waits in commands is sent within a minute\n"
         assert process.wait() == 0
-    assert len(small.jobs()) == 3 and small.run("resume", "cpu").code == 4
+    assert len(small.jobs()) == 3 and small.well("resume", "cpu").out.startswith("resumed already: ")
+    assert small.run("resume", "cpu", SLIPWAY_USER="bob").code == small.run("resume").code == 4
 
 
 @pytest.mark.journey

@@ -7,6 +7,7 @@ import pytest
 from slipway.front.cli.jobs.list import apart
 from slipway.front.cli.terminal.sweep_outcome import tally
 from slipway.google.jobs import VertexJob
+from slipway.using.sweeps.runs import copies
 from slipway.using.sweeps.sweep_journal import is_being_sent
 
 from .stack import SLEEP, Stack, held
@@ -65,8 +66,10 @@ def test_whoever_sends_a_cancelled_sweep_sends_no_more_of_it(stack: Stack) -> No
     words = ("submit", "hello", "--capacity", "pool", "--sweep", "sweep.csv", "--request-id", "grid")
     with stack.started(*words, "--rate", "30") as sending:
         stack.until(lambda: bool(stack.jobs()))
-        done = stack.well("jobs", "cancel", "--sweep", "grid", SLIPWAY_JOURNAL="another-machine")
+        elsewhere = {"SLIPWAY_JOURNAL": "another-machine", "SLIPWAY_LOOK_FOR": "2s"}
+        done = stack.well("jobs", "cancel", "--sweep", "grid", **elsewhere)
         assert "cancelling" in done.out and "still sends" not in done.err
+        assert "not listed; jobs that a list may still hide are looked for" in done.err
         assert sending.stderr is not None
         assert sending.wait() == 8, "it sees that it is cancelled"
         assert "sweep grid was cancelled" in sending.stderr.read()
@@ -78,7 +81,7 @@ def test_whoever_sends_a_cancelled_sweep_sends_no_more_of_it(stack: Stack) -> No
         assert again.code == 8 and "--retry-cancelled" in again.err and len(stack.jobs()) == len(sent), again.err
     stack.well(*words, "--rate", "0", "--retry-cancelled")
     assert len(stack.jobs()) == len(sent) + 40
-    stack.well("jobs", "cancel", "--sweep", "grid", "--yes")
+    stack.well("jobs", "cancel", "--sweep", "grid", "--yes", SLIPWAY_LOOK_FOR="2s")
 
 
 def test_what_is_to_be_cancelled_must_be_said_once(standing: Stack) -> None:
@@ -116,7 +119,8 @@ def test_copies_that_stood_aside_are_no_runs_and_have_not_failed() -> None:  # N
         return VertexJob.read(body)
 
     ran = one("a", "0", "SUCCEEDED", startTime="2026-11-20T10:00:00Z")
-    told = tally([ran, one("b", "0", "EXPIRED"), one("c", "1", "QUEUED"), one("d", "1", "SUCCEEDED")])
+    jobs = [ran, one("b", "0", "EXPIRED"), one("c", "1", "QUEUED"), one("d", "1", "SUCCEEDED")]
+    told = tally(jobs, copies(jobs))
     assert told == "2 runs listed: 1 succeeded, 1 queued; stood aside as copies: 2"
     recalled = [one("a", "0", "CANCELLED"), one("b", "0-1", "RUNNING")]
     assert tally(recalled) == "1 run listed: 1 running; sent once more: 1"

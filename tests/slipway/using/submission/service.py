@@ -9,6 +9,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from types import SimpleNamespace
 from typing import Any
 
 from slipway.google.clusters import PersistentResource, ResourcePool
@@ -285,7 +286,7 @@ class Vertex:
 
 class Connection:
     def __init__(self, service: Service) -> None:
-        self._service = service
+        self._service, self.session = service, SimpleNamespace(widen=lambda threads: None)
 
     def vertex(self, project: str, region: str, others: Iterable[str] = ()) -> Vertex:
         return Vertex(self._service, region, others)
@@ -305,6 +306,8 @@ class Context:
     look_for = 60.0
     no_contact = 3600.0
     agent = ""
+    user = "ada"
+    environ: Mapping[str, str] = {}
 
     def __init__(self, service: Service, catalog: Catalog | None = None) -> None:
         self._service, self.catalog, self.clock = service, catalog, service.clock
@@ -314,6 +317,9 @@ class Context:
     def anew(self) -> Context:
         with self._service._call("catalog"):
             return Context(self._service, self._service.published or self.catalog)
+
+    def with_policy(self, policy: object) -> Context:
+        return self
 
     def cluster_name(self, cluster_id: str) -> str:
         cluster = self.catalog.cluster_named(cluster_id) if self.catalog else None

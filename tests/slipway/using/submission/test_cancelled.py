@@ -1,5 +1,6 @@
 """A cancel of a submission that moves on, at any call of whoever sends it: nothing runs after it, or is left."""
 
+from threading import Event
 from typing import Any
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from slipway.base.errors import Cancelled
 from slipway.using.jobs.claimant import original
+from slipway.using.submission import cancelling
 from slipway.using.submission.submission_request import SubmissionRequest
 
 from .cancelled_service import CancelledService, typed
@@ -75,6 +77,27 @@ def test_the_same_request_is_cancelled_on_another_machine_too() -> None:  # N3, 
         with pytest.raises(Cancelled) as raised:
             command(service, again=True, asked=MOVES)
     assert "not sent" in raised.value.what and service.jobs == []
+
+
+def test_a_bucket_that_hangs_delays_no_cancel(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`jobs cancel` printed nothing for 200 s, and cancelled nothing, though Vertex AI answered."""
+    monkeypatch.setattr(cancelling, "NOTED_FIRST_S", 0.01)
+    service, asked, told = Service(launcher=True, starts=[None]), Event(), list[str]()
+    command(service, again=False, asked=SubmissionRequest("digits", capacity_type="pool"))
+    context: Any = Context(service, catalog(launcher=True))
+    create, cancel = service.create, service.cancel
+    service.create = lambda *given, **more: asked.wait(5) and create(*given, **more)  # type: ignore[method-assign]
+
+    def cancel_and_tell(name: str) -> None:
+        cancel(name)
+        asked.set()
+
+    service.cancel = cancel_and_tell  # type: ignore[method-assign]
+    job = context.vertex.job(service.jobs[0].name)
+    done = cancelling.cancel_submissions(context, [[job]], told.append)
+    assert [each.name for each in done.asked] == [job.name] and not done.problems
+    assert told == ["gs://work has not answered yet; the jobs are cancelled meanwhile"]
+    assert service.stored["gs://work/claims/r1"] == "cancelled"
 
 
 @pytest.mark.parametrize(("end", "said"), [("moved", "moved on"), ("cancelled", "was cancelled")])

@@ -8,9 +8,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from slipway.base.errors import AnswerUnknown, Cancelled
+from slipway.base.errors import AnswerUnknown, Cancelled, ResourceError
 from slipway.google.failures import CloudError
 from slipway.using.jobs.claimant import JobGoneError, OtherJobError, original
+from slipway.using.jobs.follower import Follower
 from slipway.using.submission.submission_request import SubmissionRequest
 
 from .fallback_command import FAULTS, POOL_REGIONS, STARTS, Told, command
@@ -22,6 +23,17 @@ WAITS_FOR_THE_POOL = SubmissionRequest("digits", waits={"pool": 10.0}, then=("sp
 def elsewhere(service: Service) -> None:
     """The next command is typed on another machine, which has no journal of it."""
     service.notes.clear()
+
+
+def test_a_job_that_is_deleted_while_it_is_waited_for_does_not_go_on() -> None:
+    """`hello-1 goes on; come back with …` was printed, and then that there is no such job."""
+    service = Service(launcher=True, starts=[None])
+    job = command(service, again=False, asked=SubmissionRequest("digits", capacity_type="pool")).attempt.job
+    context: Any = Context(service)
+    service.delete(service.jobs[0])
+    with pytest.raises(ResourceError) as raised:
+        list(Follower(context.vertex, job, clock=context.clock).events())
+    assert "was deleted while it was waited for" in raised.value.what and raised.value.exit_code == 4
 
 
 def test_a_job_that_ran_and_was_deleted_is_gone_on_another_machine_too(snapshot: SnapshotAssertion) -> None:  # N7

@@ -197,6 +197,15 @@ def test_who_reads_of_a_stock_out_is_moved_on_as_well(error: str, stock_out: boo
     assert (cause_of(job, {}) is Cause.STOCK_OUT) is stock_out
 
 
+def test_a_job_whose_reservation_had_ended_before_it_began_lacks_no_machines_of_its_region() -> None:
+    path, end = "projects/p/zones/z/reservations/week", datetime(2026, 11, 21, tzinfo=UTC)
+    spec = {"machineSpec": {"reservationAffinity": {"values": [path]}}}
+    job = VertexJob.read({"name": "p/1/l/r/customJobs/1", "jobSpec": {"workerPoolSpecs": [spec]}})
+    job = replace(job, state="JOB_STATE_FAILED", error="STOCKOUT: …", end_time=end + timedelta(hours=1))
+    assert cause_of(job, {path: Reservation(path, ends=end)}) is Cause.RESERVATION_ENDED
+    assert cause_of(job, {path: Reservation(path, ends=end + timedelta(hours=2))}) is Cause.STOCK_OUT
+
+
 @pytest.mark.parametrize(("ended", "over"), [(5, False), (6, True), (7, True)])
 def test_who_lost_the_machines_of_a_reservation_is_told_so_and_not_sent_there_again(ended: int, over: bool) -> None:
     """A reservation of six hours was over, and the job was said to lack machines in its region."""  # N23

@@ -1,14 +1,16 @@
 """A race in three regions against the model of the service: kills, lost answers, lists that lag, and cancels. (N23)"""
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
+from math import inf
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.base.errors import AnswerUnknown, ConfigError, PolicyError, Timeout
+from slipway.base.errors import AnswerUnknown, Cancelled, ConfigError, PolicyError, Timeout
 from slipway.google.failures import Answer, failure
 from slipway.google.jobs import VertexJob
 from slipway.model.kinds import JobKind
@@ -46,6 +48,10 @@ class Regions(CancelledService):
     limited: Mapping[str, float] = field(default_factory=dict)
     #: Regions that are out of machines, so that their jobs end before they begin.
     out: tuple[str, ...] = ()
+    #: When a region has machines, in seconds.
+    begins: Mapping[str, float] = field(default_factory=dict)
+    #: Regions whose lists can't be read.
+    unlisted: tuple[str, ...] = ()
 
     @property
     def context(self) -> Any:
@@ -55,6 +61,8 @@ class Regions(CancelledService):
     def jobs_listed(self, filter: str, regions: tuple[str, ...]) -> list[VertexJob]:
         """List the jobs, of which some may start just then."""
         self._require_answer(*regions)
+        if {*regions} & {*self.unlisted}:
+            raise failure(CALL, Answer(503, "UNAVAILABLE", "out of order"))
         for job in self.jobs:
             self._pass(job)
         return super().jobs_listed(filter, regions)
@@ -70,7 +78,7 @@ class Regions(CancelledService):
 
     def job(self, name: str) -> VertexJob:
         self._require_answer(name.split("/")[3])
-        return super().job(name)
+        return super().job(name.replace("projects/p/", "projects/1/"))
 
     def _require_answer(self, *regions: str) -> None:
         if {*regions} & {*self.silent}:
@@ -78,6 +86,9 @@ class Regions(CancelledService):
 
     def sleep(self, seconds: float) -> None:
         super().sleep(seconds)
+        for job in self.jobs:
+            if self.time >= self.begins.get(job.region, inf):
+                self.start(job)
         assert self.time < 100_000, "nothing ever ends"
 
 
@@ -246,6 +257,106 @@ def test_a_region_that_takes_nothing_for_a_while_keeps_no_other_one_waiting() ->
     there.faults["create"] = ["", "limited", "", "limited"]
     result = race(there)
     assert [job.region for job in there.jobs] == [HOME, WEST, EAST] and result.attempt.job.region == EAST
+
+
+def test_once_a_region_has_won_no_other_one_is_asked() -> None:
+    """The winner was reported 60 s late, the losers waited meanwhile, and another leg was sent to lose."""
+    there = service(limited={WEST: 30.0}, begins={EAST: 5.0})
+    show = Told()
+    result = race(there, show=show)
+    assert result.attempt.job.region == EAST and there.time < 10
+    assert states(there) == {HOME: "CANCELLED", EAST: "RUNNING"}
+    assert any("us-east5 won" in note for note in show.notes), show.notes
+
+
+def test_a_region_that_takes_no_cancel_for_a_while_delays_neither_the_report_nor_the_other_cancels() -> None:
+    there, show = service(begins={EAST: 5.0}), Told()
+    told = dict[str, float]()
+    show.note = lambda text: told.setdefault(text, there.time)  # type: ignore[assignment]
+    there.faults["cancel"] = ["busy"] * 1000
+    assert race(there, show=show).attempt.job.region == EAST and there.time < 90
+    (won,) = (at for text, at in told.items() if "us-east5 won" in text)
+    assert won < 8 and any("slipway jobs cancel 7002" in text for text in told), told
+
+
+def test_a_winner_that_is_known_by_two_names_is_no_loser_of_its_own() -> None:
+    """Vertex AI names a job by the project's number, and a look asks for it by the project's id."""
+    there = service(begins={EAST: 3.0}, lag=30.0)
+    show = Told()
+    winner = race(there, show=show).attempt.job
+    seen = read_race(there.context, winner, known=[winner.name.replace("projects/1/", "projects/p/"), winner.name])
+    assert [leg.region for leg in seen.legs].count(EAST) == 1 and f"{EAST} running" not in seen.words
+    assert not any(f"{EAST} running" in note for note in show.notes), show.notes
+
+
+def test_a_time_out_names_the_regions_where_a_leg_waits() -> None:
+    there = service(out=(HOME,), limited={WEST: inf})
+    there.faults["read"] = ["", "", "", "", "kill"]
+    with pytest.raises(Killed):
+        race(there)
+    there.dead, vertex = False, there.context.vertex
+    east = next(job for job in there.jobs if job.region == EAST)
+    with pytest.raises(Timeout) as raised:
+        decided(there.context, vertex.job(east.name), lambda _: None, timeout=30)
+    assert raised.value.why == f"it waits on in {EAST}"
+    ended = vertex.job(there.jobs[0].name)
+    there.silent = (EAST,)
+    with pytest.raises(Timeout) as raised:
+        decided(there.context, ended, lambda _: None, timeout=30)
+    assert raised.value.why == f"{EAST} does not answer"
+
+
+def lost_leg(lag: float = 0.0, **fields: Any) -> Regions:
+    """The answer of the first region is lost, after its leg was made."""
+    there = service(starts=[None, None, None], lag=lag, begins={EAST: 3.0}, **fields)
+    there.faults["create"] = ["lost"]
+    return there
+
+
+@pytest.mark.parametrize("lag", [0.0, 8.0, 30.0])
+def test_a_leg_whose_answer_was_lost_keeps_nothing_waiting_and_is_cancelled_when_another_one_wins(lag: float) -> None:
+    """Exit code 0, and the leg had machines later."""
+    there, show = lost_leg(lag), Told()
+    assert race(there, show=show).attempt.job.region == EAST
+    assert max(job.created for job in there.jobs) < 5, "a region waited for the search in another one"
+    assert states(there) == {HOME: "CANCELLED", EAST: "RUNNING", WEST: "CANCELLED"}
+    assert there.time < lag + 10
+
+
+def test_a_lost_leg_that_no_list_can_show_is_no_success_and_the_same_command_ends_it() -> None:
+    there = lost_leg(unlisted=(HOME,))
+    with pytest.raises(AnswerUnknown) as unknown:
+        race(there)
+    unknown.value.to_go_on("the same command")
+    assert f"may wait in {HOME}" in unknown.value.what and "the same command   (" in unknown.value.fix
+    assert states(there) == {HOME: "QUEUED", EAST: "RUNNING", WEST: "CANCELLED"}
+    with pytest.raises(AnswerUnknown):
+        race(there, again=True)
+    there.unlisted = ()
+    assert race(there, again=True).attempt.job.region == EAST and states(there)[HOME] == "CANCELLED"
+
+
+@pytest.mark.parametrize("lag", [0.0, 8.0, 30.0])
+def test_a_leg_whose_answer_was_lost_may_win(lag: float) -> None:
+    there = lost_leg(lag)
+    there.begins = {HOME: 3.0}
+    assert race(there).attempt.job.region == HOME
+    assert states(there) == {HOME: "RUNNING", EAST: "CANCELLED", WEST: "CANCELLED"}
+
+
+@pytest.mark.parametrize("lag", [0.0, 8.0, 30.0])
+def test_a_cancel_ends_a_leg_whose_answer_was_lost_too(lag: float) -> None:
+    there = lost_leg(lag)
+    there.begins, sleep = {}, there.sleep
+
+    def sleep_and_cancel(seconds: float) -> None:
+        sleep(seconds)
+        there.stored["gs://work/claims/r1"] = "cancelled"
+
+    there.sleep = sleep_and_cancel  # type: ignore[method-assign]
+    with suppress(Cancelled):
+        assert race(there).attempt.job.ended
+    assert states(there)[HOME] == "CANCELLED" and "QUEUED" not in states(there).values()
 
 
 @pytest.mark.parametrize(("seconds", "out"), [(150.0, (HOME, WEST)), (3000.0, ())])

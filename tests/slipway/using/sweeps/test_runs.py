@@ -54,6 +54,15 @@ def test_a_run_whose_job_was_deleted_is_sent_once_more_only_where_somebody_asks(
     assert remaining_runs(4, known.with_found({Run(2, 1): None}), retry=True).send == (Run(1, 1), Run(2, 2))
 
 
+def test_a_run_whose_claim_a_cancel_has_taken_is_sent_as_its_next_attempt_and_not_unless_somebody_asks() -> None:
+    known = facts(job(Run(0)), open_={Run(1): 5.0}).with_cancelled([Run(1), Run(2)])
+    left = remaining_runs(4, known, retry=False)
+    assert (left.send, left.done, left.cancelled) == ((Run(3),), 3, 2)
+    assert not left.look and list(left.jobs) == [Run(0)]
+    assert remaining_runs(4, known, retry=True).send == ()
+    assert remaining_runs(4, known, retry=False, recall=True).send == (Run(1, 1), Run(2, 1), Run(3))
+
+
 def test_what_was_accepted_is_not_sent_again_wherever_that_is_known_from() -> None:  # N7
     left = remaining_runs(4, facts(job(Run(1)), jobs={Run(0): "jobs/0"}), retry=False)
     assert left.send == (Run(2), Run(3)) and left.done == 2

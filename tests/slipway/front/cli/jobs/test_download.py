@@ -5,6 +5,7 @@ import threading
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from pathlib import Path, PurePosixPath
+from types import SimpleNamespace
 from typing import Any
 from urllib.parse import quote
 
@@ -49,6 +50,20 @@ class Broken:
                     raise NoAnswer(Call("read it"))
 
         monkeypatch.setattr(Storage, "chunks", chunks)
+
+
+def test_a_full_disk_is_told_with_its_folder(tmp_path: Path) -> None:
+    problem = module._not_written(tmp_path, OSError(28, "No space left on device"))
+    assert problem.what == f"can't write into {tmp_path}" and problem.why == "no space left on device"
+    full, at = Path("/dev/full"), Location("w", "jobs/x/model")
+    output = OutputFile(StoredObject(at, 4, "1", "", None), PurePosixPath("model"))
+    storage: Any = SimpleNamespace(chunks=lambda *_: iter([b"1234"]))
+    fetching = module._Fetching(storage, tmp_path, [output], overwrite=False)
+    (tmp_path / module._part(output)).symlink_to(full)
+    fetching._fetch = lambda output, part: full.write_bytes(b"1234")  # type: ignore[method-assign, assignment]
+    fetching._work(tmp_path)
+    (failure,) = fetching._failures
+    assert str(tmp_path) in str(failure)
 
 
 def test_outputs_are_fetched_once_and_nothing_of_ones_own_is_replaced(stack: Stack) -> None:

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 import pytest
 
 from slipway.base.errors import ResourceError, SlipwayError
+from slipway.base.standard_output import OutputError
 from slipway.front.cli.terminal import frames, screen
 from slipway.using.context import Clock
 
@@ -64,6 +65,8 @@ def test_json_is_the_same_value_and_acts_on_no_terminal() -> None:
 
 
 def test_what_is_done_is_said_where_the_rest_can_not_be_written() -> None:
+    with pytest.raises(OutputError), screen.after("job a was sent", "look"):
+        raise OutputError(BrokenPipeError(32, "Broken pipe"))  # `| head -1` ended with 1, as if that had failed.
     with pytest.raises(SlipwayError, match="job a was sent") as error, screen.after("job a was sent", "look"):
         raise OSError(28, "No space left on device")
     assert error.value.why.endswith("no space left on device") and error.value.fix == "look"
