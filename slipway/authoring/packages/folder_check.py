@@ -11,9 +11,9 @@ from itertools import accumulate, pairwise
 from pathlib import Path, PurePosixPath
 
 from slipway.authoring.packages.command_script import commands, modules_of, script_of
+from slipway.authoring.packages.folder_packages import FILES, REQUIREMENTS
 from slipway.authoring.packages.foreign_paths import OF_PEOPLE, foreign, of_this_machine
 from slipway.authoring.packages.missing_modules import missing_modules
-from slipway.authoring.packages.project_file import FILES, REQUIREMENTS
 from slipway.authoring.packages.source_package import syntax_error
 from slipway.authoring.packages.submodules import unfetched, way_to_fetch
 from slipway.authoring.packages.working_tree import IGNORES, MOST_BYTES, WorkingTree

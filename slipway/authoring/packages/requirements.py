@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from slipway.base.errors import ConfigError
 
@@ -24,8 +24,15 @@ _SSH = re.compile(r"([\w.\[\],\s-]+@\s*)?git\+(ssh://|git@)")
 _OF_CONDA = re.compile(r"file://.*/(croot|feedstock_root|conda-bld)/")
 _ARCHIVE = re.compile(r"(?:[\w.\[\],\s-]+@\s*)?(?:\./)?((?!\.)[\w./+-]+\.(?:whl|zip|tar\.gz))")
 """An archive below the folder."""
+_EDITABLE = re.compile(r"(?:-e|--editable)[\s=]\s*")
+_FOLDER = re.compile(
+    r"(?:[\w.-]+\s*(?:\[[\w,\s-]*\]\s*)?@\s*)?(?:file:)?(\.|(?!/|~)[\w./-]*/[\w./-]*?)/?(\[[^\]]*\])?(\s*;.*)?"
+)
+"""A folder below the requirements' own, with its extras."""
 CONSTRAINT = "--constraint "
 """The beginning of a line that limits the version of a package, if it is installed."""
+CODE = "--code "
+"""The beginning of a line that names a project of the folder, whose code the job has already."""
 
 
 def names_index(line: str) -> bool:
@@ -35,15 +42,22 @@ def names_index(line: str) -> bool:
 
 def is_for_launcher(line: str) -> bool:
     """Tell whether a line is pip's alone: an index, a constraint, a hash, which no package's metadata can have."""
-    return line.startswith("-") or " --hash=" in line
+    return line.startswith("-") or has_hash(line)
 
 
-def requirement_lines(content: bytes, name: str, beside: Mapping[str, bytes] | None = None) -> tuple[str, ...]:
-    """Return the requirements in the file `name`, and in those of `beside` that it names. Raises ConfigError for what
-    no job can install, and for invalid UTF-8."""
-    lines = tuple(dict.fromkeys(_file(content, name, beside or {}, ())))
+def has_hash(line: str) -> bool:
+    """Return whether a line has a hash; such a file lists every package."""
+    return " --hash=" in line
+
+
+def requirement_lines(
+    content: bytes, name: str, beside: Mapping[str, bytes] | None = None, folders: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Return the requirements in the file `name`, and in those of `beside` that it names. A line that names one of the
+    `folders` with a project begins with CODE. Raises ConfigError for what no job can install, and for invalid UTF-8."""
+    lines = tuple(dict.fromkeys(_file(content, name, beside or {}, (), folders)))
     packages = [line for line in lines if not line.startswith("-")]
-    without = [line for line in packages if " --hash=" not in line]
+    without = [line for line in packages if not has_hash(line)]
     if without and without != packages:
         raise ConfigError(
             f"{name}: {without[0]!r} has no hash, and others have one",
@@ -55,13 +69,15 @@ def requirement_lines(content: bytes, name: str, beside: Mapping[str, bytes] | N
     return lines
 
 
-def _file(content: bytes, name: str, beside: Mapping[str, bytes], above: tuple[str, ...]) -> Iterator[str]:
+def _file(
+    content: bytes, name: str, beside: Mapping[str, bytes], above: tuple[str, ...], folders: Collection[str]
+) -> Iterator[str]:
     utf_16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     try:
         text = content.decode("utf-16" if utf_16 else "utf-8-sig")
     except UnicodeDecodeError as error:
         raise ConfigError(f"{name} is not valid UTF-8", why=str(error), fix="save it in UTF-8") from error
-    for number, line in _read(text, name):
+    for number, line in _read(text, name, folders):
         if not (match := _FILE.fullmatch(line)):
             yield line
             continue
@@ -74,7 +90,7 @@ def _file(content: bytes, name: str, beside: Mapping[str, bytes], above: tuple[s
                 why="the package of a job holds its own folder alone",
                 fix="put it there, or its lines into this file",
             )
-        inner = () if other in above else _file(beside[other], other, beside, (*above, name))
+        inner = () if other in above else _file(beside[other], other, beside, (*above, name), folders)
         limits = "c" in match[1][:3]
         yield from (f"{CONSTRAINT}{each}" if limits and not each.startswith("-") else each for each in inner)
 
@@ -115,9 +131,22 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
         yield start, begun.strip()
 
 
-def _read(text: str, name: str) -> Iterator[tuple[int, str]]:
+def _own_folder(line: str, folders: Collection[str]) -> str | None:
+    """Return the folder with a project that a line names, with its extras; None for any other line."""
+    found = _FOLDER.fullmatch(_EDITABLE.sub("", line.partition(" --hash=")[0], count=1).strip())
+    if not found:
+        return None
+    folder = posixpath.normpath(found[1])
+    known = "" if folder == "." else folder
+    return f"{folder}{found[2] or ''}" if known in folders else None
+
+
+def _read(text: str, name: str, folders: Collection[str]) -> Iterator[tuple[int, str]]:
     first = 0
     for number, line in _lines(text):
+        if own := _own_folder(line, folders):
+            yield number, f"{CODE}{own}"
+            continue
         if match := _INDEX.fullmatch(line):
             extra = "extra" in match[1]
             if not match[2]:

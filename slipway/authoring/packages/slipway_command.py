@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib
 import os
 import re
 import shlex
@@ -22,6 +23,8 @@ from slipway.authoring.packages.slipway_results import say
 from slipway.authoring.packages.slipway_storage import ROLE, RefusedError, Storage
 
 SCRIPT = "slipway_script"
+SOURCES = "slipway_sources"
+"""The module with the `FOLDERS` of a package whose code has projects in it."""
 FOLDER = Path(__file__).with_name(f"{SCRIPT}_folder") / "folder.tar"
 LAST_WORDS_S = 20.0
 PR_SET_CHILD_SUBREAPER = 36
@@ -189,6 +192,14 @@ def installed(folder: Path, place: Path) -> Path:
             made.write_text(code, encoding="utf-8")
             made.chmod(0o755)
     return programs
+
+
+def sources() -> list[str]:
+    """The folders of the code's own projects, from its top, whose modules are imported by their names from there."""
+    try:
+        return list(importlib.import_module(SOURCES).FOLDERS)
+    except ModuleNotFoundError:
+        return []
 
 
 def scripted(arguments: list[str]) -> list[str]:

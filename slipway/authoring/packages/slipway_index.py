@@ -39,13 +39,21 @@ DENIED = r"\b40[13]\b.*(?:Error|Client|while getting)|(?:Error|error) 40[13]\b"
 FIXES = (
     (DENIED, "grant roles/artifactregistry.reader on the repository to the job's service account", True),
     (DENIED, "the index denies access: only Artifact Registry lets a job sign in", False),
-    (UNREACHED, "the machine must reach the index: name one in its network, by an --index-url in requirements.txt", None),
+    (
+        UNREACHED,
+        "the machine must reach the index: name one in its network, by an --index-url in requirements.txt",
+        None,
+    ),
     (r"No space left", "take a machine with a larger disk, or list fewer packages in {source}", None),
     (r"Permission denied|Read-only file system", "let the image's user write to {prefix}", None),
     (r"No module named pip", "use an image with pip", None),
     (r"command 'git'", "use an image with git, or publish a wheel on an index that {source} names", None),
     (r"different [Pp]ython", "choose versions in {source} for the image's Python {python}", None),
-    (r"DO NOT MATCH THE HASHES|--require-hashes", "write the hashes of {source} again, with the tool that wrote it", None),
+    (
+        r"DO NOT MATCH THE HASHES|--require-hashes",
+        "write the hashes of {source} again, with the tool that wrote it",
+        None,
+    ),
     (r"conflicting dependencies|ResolutionImpossible", "let {source} list versions that fit together", None),
     (
         r"No matching distribution|Could not find a version",
@@ -99,10 +107,15 @@ def install(lines: list[str], environ: Mapping[str, str]) -> None:
 
 
 def settings(*, in_environment: bool) -> Mapping[str, str]:
-    """The variables with which pip replaces a package of the image. A virtual environment takes no second version beside
-    its own, so the package is replaced there; in another image the user's folder comes before the image's packages."""
+    """The variables with which pip replaces a package of the image. A virtual environment takes no second version of a
+    package, so it is replaced there; in another image the user's folder comes before the image's packages."""
     user = "0" if in_environment or not site.ENABLE_USER_SITE else "1"
-    return {"PIP_USER": user, "PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", "PIP_BREAK_SYSTEM_PACKAGES": "1"}
+    return {
+        "PIP_USER": user,
+        "PIP_NO_INPUT": "1",
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+        "PIP_BREAK_SYSTEM_PACKAGES": "1",
+    }
 
 
 def signed_in(hosts: Iterable[str], file: Path, environ: Mapping[str, str]) -> Path:
@@ -142,7 +155,9 @@ def reason(code: int, written: str) -> str:
     own = [line for line in errors if "for help visit" not in line]
     if "No module named pip" in written:
         own = ["No module named pip"]
-    return f"pip ended with {code}: {'; '.join(own[-SHOWN:])}" if own else f"pip, whose lines are above, ended with {code}"
+    return (
+        f"pip ended with {code}: {'; '.join(own[-SHOWN:])}" if own else f"pip, whose lines are above, ended with {code}"
+    )
 
 
 def fix(written: str, *, registry: bool) -> str:

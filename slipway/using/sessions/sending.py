@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from slipway.authoring.packages.code_folder import code_folder
 from slipway.authoring.packages.folder_check import about, require_named
-from slipway.authoring.packages.project_file import FILES, REQUIREMENTS
+from slipway.authoring.packages.folder_packages import FILES, REQUIREMENTS
 from slipway.authoring.packages.slipway_exchange import Request, request_name
 from slipway.authoring.packages.source_package import require_no_key
 from slipway.authoring.packages.working_tree import IGNORES, WorkingTree

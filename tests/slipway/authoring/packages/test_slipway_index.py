@@ -28,7 +28,9 @@ def test_it_signs_in_to_artifact_registry_alone_and_its_token_is_seen_nowhere(
 ) -> None:
     with package_index.served(signed_in=True) as host:
         lines, asked = [f"--index-url http://{host}/simple/", "acme-words==1.0"], {**environ, "GCE_METADATA_HOST": host}
-        with pytest.raises(RefusedError, match=r"pip ended with 1: .*No matching distribution found for acme-words==1\.0"):
+        with pytest.raises(
+            RefusedError, match=r"pip ended with 1: .*No matching distribution found for acme-words==1\.0"
+        ):
             slipway_index.install(lines, asked)
         monkeypatch.setattr(slipway_index, "REGISTRY", "127.0.0.1")
         slipway_index.install(lines, asked)
