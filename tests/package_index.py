@@ -44,7 +44,7 @@ def served(*, signed_in: bool = False) -> Iterator[str]:
                 self.answer(200, json.dumps({"access_token": TOKEN}).encode())
             elif signed_in and self.headers["Authorization"] != allowed:
                 self.answer(401, headers={"WWW-Authenticate": "Basic"})
-                return
+                return None
             for package in VERSIONS:
                 if self.path == f"/simple/{package.replace('_', '-')}/":
                     page = f'<a href="/{_file(package)}">{_file(package)}</a>'.encode()

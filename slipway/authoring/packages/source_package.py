@@ -45,7 +45,7 @@ _PARTS = (
         "inputs",
         "launcher",
     ),
-    *("notify", "output", "pass", "placed", "race", "results", "round", "session", "storage", "warm", "yield"),
+    *("notify", "output", "pass", "placed", "race", "results", "round", "session", "start", "storage", "warm", "yield"),
 )
 _START = b"import os, sys\n\nfrom slipway_launcher import main\n\nsys.exit(main(sys.argv[1:], os.environ))\n"
 """The module that `python3 FILE.pyz` runs."""

@@ -315,8 +315,8 @@ def with_code(
         return plan(asked)
     from slipway.authoring.packages.code_folder import CodeFolder, code_folder
     from slipway.authoring.packages.folder_check import about, require_named
-    from slipway.authoring.packages.packing import modules, pack, runs_any_folder
     from slipway.authoring.packages.folder_packages import FILES
+    from slipway.authoring.packages.packing import modules, pack, runs_any_folder
     from slipway.google.catalog.lookup import find_template
 
     catalog = context.catalog
