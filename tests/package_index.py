@@ -44,13 +44,15 @@ def served(*, signed_in: bool = False) -> Iterator[str]:
                 self.answer(200, json.dumps({"access_token": TOKEN}).encode())
             elif signed_in and self.headers["Authorization"] != allowed:
                 self.answer(401, headers={"WWW-Authenticate": "Basic"})
-                return None
+                return
             for package in VERSIONS:
                 if self.path == f"/simple/{package.replace('_', '-')}/":
                     page = f'<a href="/{_file(package)}">{_file(package)}</a>'.encode()
-                    return self.answer(200, page, {"Content-Type": "text/html"})
+                    self.answer(200, page, {"Content-Type": "text/html"})
+                    return
                 if self.path == f"/{_file(package)}":
-                    return self.answer(200, _wheel(package))
+                    self.answer(200, _wheel(package))
+                    return
             self.answer(404)
 
     with loopback.served(Handler) as url:

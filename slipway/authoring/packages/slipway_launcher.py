@@ -41,7 +41,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Callable, Iterable, Mapping, Sequence  # noqa: UP035 (Python 3.8)
 
-from slipway.authoring.packages.slipway_attempts import Attempts, asked_for
+from slipway.authoring.packages.slipway_attempts import SETTINGS, Attempts, asked_for
 from slipway.authoring.packages.slipway_beside import Beside
 from slipway.authoring.packages.slipway_command import SCRIPT, Command, fetched, installed, scripted, sources
 from slipway.authoring.packages.slipway_http import StorageError, account, call, patiently, storage_base, text, token
@@ -61,6 +61,8 @@ NOTIFICATION = "SLIPWAY_NOTIFICATION"
 MOVED, CANCELLED, TRIALS = "moved", "cancelled", "trials"
 CANNOT_TELL = 70  # EX_SOFTWARE of sysexits: told apart from a user's code and from a signal
 LOOK_S = 0.5
+OWN_PORT = 29500
+"""The port at which processes of one machine meet, torch's own default."""
 
 
 def settle(
@@ -206,6 +208,7 @@ def run(start: Start) -> int:
         folder = fetched(asked.code, place, environ) if asked.code or script else None
         variables = {**environ, "SLIPWAY_OUTPUT": str(results.folder), **found_in(folder, place, asked, environ)}
         variables.update(copied(place, environ))
+        variables = {**of_single_replica(environ), **variables}
         if script:
             words = scripted(asked.rest)
             variables.setdefault("PYTHONUNBUFFERED", "1")
@@ -244,6 +247,13 @@ def run(start: Start) -> int:
                 results = restored(place, output, environ, again=True)
     finally:
         shutil.rmtree(place, ignore_errors=True)
+
+
+def of_single_replica(environ: Mapping[str, str]) -> Mapping[str, str]:
+    """The variables of a job that asks for one replica, as the service sets them for several."""
+    asked = json.loads(environ.get(SETTINGS, "{}")).get("replicas")
+    known = {"RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(OWN_PORT)}
+    return known if asked == 1 else {}
 
 
 def found_in(

@@ -314,10 +314,11 @@ def with_code(
     if folder is None:
         return plan(asked)
     from slipway.authoring.packages.code_folder import CodeFolder, code_folder
-    from slipway.authoring.packages.folder_check import about, require_named
+    from slipway.authoring.packages.command_script import script_of
     from slipway.authoring.packages.folder_packages import FILES
     from slipway.authoring.packages.packing import modules, pack, runs_any_folder
     from slipway.google.catalog.lookup import find_template
+    from slipway.using.submission.code_check import check_command
 
     catalog = context.catalog
     template = find_template(catalog, asked.template)
@@ -326,12 +327,12 @@ def with_code(
     with there if tree else code_folder(typed, context.connection.storage, tell) as source:
         tree = tree or source.tree()
         of_folder = [each for each in template.parameters if each.command and each.name not in swept]
+        script = ""
         for parameter in of_folder if runs_any_folder(template) else ():
             command = str(asked.params.get(parameter.name, parameter.default or ""))
-            require_named(tree, source.place, command)
-            for line in about(tree, source.place, command):
-                tell(line)
-    code = pack(catalog, template, tree, source.name)
+            check_command(template, asked, source, tree, command, tell)
+            script = script or script_of(command)
+    code = pack(catalog, template, tree, source.name, script)
     labels = {**asked.overrides.labels, **code.labels}
     overrides = replace(
         asked.overrides,
