@@ -159,7 +159,7 @@ def _program(
     lead = f"! {program}: image {here.image} has no such program"
     if program in RUNNERS[:-3] and program not in listed:
         rest = without_runner(words) or "the command alone"
-        yield f"{lead}: {rest}, as the folder's packages are installed before the command starts"
+        yield f"{lead}: {rest}, as the folder's packages are installed before it starts"
     elif program in OF_GPUS and not here.has_gpu:
         with_gpu = [machine for machine in others if machine.has_gpu]
         yield f"! {program}: the machine has no GPU{_or(with_gpu, ': ')}"

@@ -124,8 +124,7 @@ def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str, s
         require_python(sources, f"the folder {folder}", fix)
     packages = (wanted[0].split(".")[0], *(template.shared or ()))
     needed = FolderPackages() if of_image else _packages(tree, folder, packages, script)
-    if needed.code and not any_files:
-        require_no_code(needed, f"the folder {folder}")
+    _require_own_modules(needed, folder, any_files=any_files)
     packed = script_sources(sources, tree.executable) if any_files else sources
     package = (
         folder_of(template.name, sources, tree.executable) if of_image else assemble(template.name, packed, needed)
@@ -139,6 +138,11 @@ def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str, s
         digest=_digest(sources, needed.lines),
         programs=_digest({name: text for name, text in sources.items() if not _NOTES.fullmatch(name)}, needed.lines),
     )
+
+
+def _require_own_modules(needed: FolderPackages, folder: str, *, any_files: bool) -> None:
+    if not any_files:
+        require_no_code(needed, f"the folder {folder}")
 
 
 def _digest(sources: Mapping[str, bytes], needed: tuple[str, ...]) -> str:

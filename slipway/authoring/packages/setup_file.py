@@ -21,18 +21,22 @@ def requirements(files: Mapping[str, bytes]) -> tuple[str, tuple[str, ...] | Non
 
 def _of_program(content: bytes) -> tuple[str, ...] | None:
     tree = _tree(content)
-    named = {
-        target.id: assignment.value
-        for assignment in tree.body
-        if isinstance(assignment, ast.Assign)
-        for target in assignment.targets
-        if isinstance(target, ast.Name)
-    }
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
     given = [keyword.value for call in calls for keyword in call.keywords if keyword.arg == _FIELD]
-    if not given:
-        return ()
-    value = named.get(given[0].id, given[0]) if isinstance(given[0], ast.Name) else given[0]
+    return _listed(_value(tree, given[0])) if given else ()
+
+
+def _value(tree: ast.Module, given: ast.expr) -> ast.expr:
+    """Return an expression, or what the program assigns to the name that it is."""
+    if not isinstance(given, ast.Name):
+        return given
+    assigned = [statement for statement in tree.body if isinstance(statement, ast.Assign)]
+    named = [each.value for each in assigned if ast.unparse(each.targets[0]) == given.id]
+    return named[-1] if named else given
+
+
+def _listed(value: ast.expr) -> tuple[str, ...] | None:
+    """Return the lines of a literal list; None for anything else."""
     try:
         listed = ast.literal_eval(value)
     except (ValueError, TypeError):

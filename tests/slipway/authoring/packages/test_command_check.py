@@ -76,7 +76,7 @@ def lines(files: dict[str, str], command: str, here: Machine = CPU) -> list[str]
         (
             {"train.py": ""},
             "uv run train.py --lr 1",
-            f"! uv: {NO_PROGRAM}: python train.py --lr 1, as the folder's packages are installed before the command starts",
+            f"! uv: {NO_PROGRAM}: python train.py --lr 1, as the folder's packages are installed before it starts",
         ),
         ({"requirements.txt": "uv\n"}, "uv run train.py", ""),
         (

@@ -254,6 +254,15 @@ def test_files_of_the_folder_hide_no_module_of_python(replica: Replica, command:
     assert (code, err) == (0, "") and "\nran\n" in out
 
 
+def test_one_replica_that_was_asked_for_has_the_variables_of_several(replica: Replica) -> None:
+    replica.install({"rank.py": "import os\nprint('rank', os.environ.get('RANK'), os.environ.get('WORLD_SIZE'))\n"})
+    assert "\nrank None None\n" in replica.run("python rank.py")[1]
+    replica.more["SLIPWAY_SETTINGS"] = '{"replicas": 1}'
+    assert "\nrank 0 1\n" in replica.run("python rank.py")[1]
+    replica.more["RANK"] = "own"
+    assert "\nrank own 1\n" in replica.run("python rank.py")[1]
+
+
 def test_a_session_starts_without_its_folder_on_the_path(replica: Replica) -> None:
     replica.install(SHADOWS)
     assert "usage: slipway_session" in replica.run("python -m slipway_session --help")[1]
