@@ -144,62 +144,75 @@ def _own_folder(line: str, folders: Collection[str]) -> str | None:
 def _read(text: str, name: str, folders: Collection[str]) -> Iterator[tuple[int, str]]:
     first = 0
     for number, line in _lines(text):
+        place = f"{name}:{number}"
         if own := _own_folder(line, folders):
             yield number, f"{CODE}{own}"
             continue
         if match := _INDEX.fullmatch(line):
-            extra = "extra" in match[1]
-            if not match[2]:
-                raise ConfigError(
-                    f"{name}:{number}: {match[1]} names no index", fix=f"{match[1]} https://HOST/PATH/, in one line"
-                )
-            if first and not extra:
-                raise ConfigError(
-                    f"{name}:{number}: --index-url is on line {first} already",
-                    why="there is one index in the place of PyPI, and pip would take the last",
-                    fix="--extra-index-url for the others, from which pip takes packages as well",
-                )
-            first = first if extra else number
-            if not _ADDRESS.fullmatch(match[2]):
-                raise ConfigError(
-                    f"{name}:{number}: an index is https://HOST/PATH/ alone",
-                    why="a password, token or query in it would stand in git, in the catalog and in each job's package",
-                    fix="leave it out, and revoke it if it was pushed: to Artifact Registry a job signs in as its "
-                    "service account",
-                )
-            line = f"{'--extra-index-url' if extra else '--index-url'} {match[2]}"
+            line = _index(match, place, first)
+            first = first or (number if line.startswith("--index-url") else 0)
         elif line.startswith("-") and not _FILE.fullmatch(line):
-            itself = re.fullmatch(r"(-e|--editable)[\s=]\s*\.", line)
-            raise ConfigError(
-                f"{name}:{number}: {_OPTION.findall(line)[0]!r} is an option of pip",
-                why="a job installs what is named, from PyPI or from --index-url and --extra-index-url",
-                fix="leave the line out, as the job has the folder: uv export --no-emit-project writes none"
-                if itself
-                else "list the requirements themselves",
-            )
-        if _SSH.match(line):
-            raise ConfigError(
-                f"{name}:{number}: {line!r} is fetched by ssh",
-                why="no job has a key for that",
-                fix="git+https://… for a public repository; else publish a wheel of it on an index that the file names",
-            )
-        if _OF_CONDA.search(line):
-            raise ConfigError(
-                f"{name}:{number}: {line!r} is a file or folder of this machine",
-                why="pip freeze writes where conda built a package",
-                fix=f"pip list --format=freeze > {name.rpartition('/')[2]}",
-            )
-        if _LOCAL.match(line):
-            inner = _ARCHIVE.fullmatch(line)
-            raise ConfigError(
-                f"{name}:{number}: {line!r} is a file or folder of this machine",
-                why="packages are installed before the job has its folder"
-                if inner
-                else "no job has it: the package of a job holds its own folder alone",
-                fix=f"leave the line out, and begin the command with it: 'pip install ./{inner[1]} && …'; or publish "
-                "it on an index that the file names"
-                if inner
-                else "put that code into the job's folder, or publish a wheel of it on an index that it names",
-            )
+            raise _of_pip(line, place)
+        _require_reachable(line, place)
         if line:
             yield number, line
+
+
+def _index(match: re.Match[str], place: str, first: int) -> str:
+    """Return the line of an index; `first` is the line of one in the place of PyPI, 0 for none. Raises ConfigError."""
+    extra = "extra" in match[1]
+    if not match[2]:
+        raise ConfigError(f"{place}: {match[1]} names no index", fix=f"{match[1]} https://HOST/PATH/, in one line")
+    if first and not extra:
+        raise ConfigError(
+            f"{place}: --index-url is on line {first} already",
+            why="there is one index in the place of PyPI, and pip would take the last",
+            fix="--extra-index-url for the others, from which pip takes packages as well",
+        )
+    if not _ADDRESS.fullmatch(match[2]):
+        raise ConfigError(
+            f"{place}: an index is https://HOST/PATH/ alone",
+            why="a password, token or query in it would stand in git, in the catalog and in each job's package",
+            fix="leave it out, and revoke it if it was pushed: to Artifact Registry a job signs in as its "
+            "service account",
+        )
+    return f"{'--extra-index-url' if extra else '--index-url'} {match[2]}"
+
+
+def _of_pip(line: str, place: str) -> ConfigError:
+    itself = re.fullmatch(r"(-e|--editable)[\s=]\s*\.", line)
+    return ConfigError(
+        f"{place}: {_OPTION.findall(line)[0]!r} is an option of pip",
+        why="a job installs what is named, from PyPI or from --index-url and --extra-index-url",
+        fix="leave the line out, as the job has the folder: uv export --no-emit-project writes none"
+        if itself
+        else "list the requirements themselves",
+    )
+
+
+def _require_reachable(line: str, place: str) -> None:
+    """Raise ConfigError for a package that no job can fetch: by ssh, or from a disk."""
+    if _SSH.match(line):
+        raise ConfigError(
+            f"{place}: {line!r} is fetched by ssh",
+            why="no job has a key for that",
+            fix="git+https://… for a public repository; else publish a wheel of it on an index that the file names",
+        )
+    what = f"{place}: {line!r} is a file or folder of this machine"
+    if _OF_CONDA.search(line):
+        fix = f"pip list --format=freeze > {place.rpartition(':')[0].rpartition('/')[2]}"
+        raise ConfigError(what, why="pip freeze writes where conda built a package", fix=fix)
+    if not _LOCAL.match(line):
+        return
+    if inner := _ARCHIVE.fullmatch(line):
+        raise ConfigError(
+            what,
+            why="packages are installed before the job has its folder",
+            fix=f"leave the line out, and begin the command with it: 'pip install ./{inner[1]} && …'; or publish it on "
+            "an index that the file names",
+        )
+    raise ConfigError(
+        what,
+        why="no job has it: the package of a job holds its own folder alone",
+        fix="put that code into the job's folder, or publish a wheel of it on an index that it names",
+    )
