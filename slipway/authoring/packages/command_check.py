@@ -25,6 +25,7 @@ _MEETING = "--nnodes $WORLD_SIZE --node-rank $RANK --master-addr $MASTER_ADDR --
 _ACCELERATE = (
     "--num_machines $WORLD_SIZE --machine_rank $RANK --main_process_ip $MASTER_ADDR --main_process_port $MASTER_PORT"
 )
+_PROCESSES = re.compile(r"--num[_-]processes[= ](\d+)")
 _ALONE = ("accelerate", "axolotl", "colossalai", "composer", "deepspeed", "fabric", "horovodrun", "lightning")
 _BY_SSH = ("mpiexec", "mpirun", "orterun", "horovodrun", "deepspeed")
 _BY_SSH_ALONE = "it reaches other machines by ssh, which Vertex AI does not offer"
@@ -93,7 +94,10 @@ def _joined(words: Sequence[str], launcher: str) -> str:
     """Return the words that are right on several machines: those of torchrun for launchers without any."""
     if launcher == "accelerate" and words[1:2] == ["launch"]:
         rest = _text(words[2:])
-        return f"accelerate launch {_ACCELERATE} {rest}"
+        given = _PROCESSES.search(rest)
+        processes = given[1] if given else "1"
+        others = " ".join(_PROCESSES.sub("", rest).split())
+        return f"accelerate launch {_ACCELERATE} --num_processes $(({processes} * WORLD_SIZE)) {others}"
     if launcher == "torchrun":
         rest = _text(words[3:] if words[1:2] == ["-m"] else words[1:])
         return f"torchrun {_MEETING} {' '.join(_OWN_NODES.sub('', rest).split())}"

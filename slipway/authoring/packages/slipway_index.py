@@ -115,6 +115,8 @@ def settings(*, in_environment: bool) -> Mapping[str, str]:
         "PIP_NO_INPUT": "1",
         "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         "PIP_BREAK_SYSTEM_PACKAGES": "1",
+        "PIP_NO_WARN_SCRIPT_LOCATION": "1",
+        "PIP_ROOT_USER_ACTION": "ignore",
     }
 
 

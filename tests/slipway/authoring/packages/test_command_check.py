@@ -111,6 +111,9 @@ def test_files_that_hide_modules_of_python_are_told(files: list[str], command: s
     )
 
 
+ACCELERATE = (
+    "--num_machines $WORLD_SIZE --machine_rank $RANK --main_process_ip $MASTER_ADDR --main_process_port $MASTER_PORT"
+)
 MEETING = "--nnodes $WORLD_SIZE --node-rank $RANK --master-addr $MASTER_ADDR --master-port $MASTER_PORT"
 
 
@@ -125,7 +128,7 @@ MEETING = "--nnodes $WORLD_SIZE --node-rank $RANK --master-addr $MASTER_ADDR --m
         ("bash -c 'cd a; LR=1 torchrun train.py'", f"torchrun {MEETING} train.py"),
         (
             "accelerate launch --num_processes 4 train.py",
-            "accelerate launch --num_machines $WORLD_SIZE --machine_rank $RANK",
+            f"accelerate launch {ACCELERATE} --num_processes $((4 * WORLD_SIZE)) train.py",
         ),
         (
             "deepspeed --num_gpus 2 train.py --deepspeed z.json",
