@@ -1,4 +1,4 @@
-"""An index of Python packages on loopback, with one package, as pip reads it."""
+"""An index of Python packages on loopback, with two packages, as pip reads it."""
 
 import base64
 import io
@@ -9,16 +9,20 @@ from contextlib import contextmanager
 
 from tests import loopback
 
-PACKAGE = "acme_words"
-_FILE = f"{PACKAGE}-1.0-py3-none-any.whl"
+VERSIONS = {"acme_words": "1.0", "joblib": "9.0"}
+"""A package of one's own, and another version of one that images have."""
 TOKEN = "t0ken-of-the-account"
 
 
-def _wheel() -> bytes:
-    about = f"{PACKAGE}-1.0.dist-info"
+def _file(package: str) -> str:
+    return f"{package}-{VERSIONS[package]}-py3-none-any.whl"
+
+
+def _wheel(package: str) -> bytes:
+    about = f"{package}-{VERSIONS[package]}.dist-info"
     members = {
-        f"{PACKAGE}.py": 'HELLO = "hello from the index"\n',
-        f"{about}/METADATA": f"Metadata-Version: 2.1\nName: {PACKAGE}\nVersion: 1.0\n",
+        f"{package}.py": 'HELLO = "hello from the index"\n',
+        f"{about}/METADATA": f"Metadata-Version: 2.1\nName: {package}\nVersion: {VERSIONS[package]}\n",
         f"{about}/WHEEL": "Wheel-Version: 1.0\nGenerator: by-hand\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
         f"{about}/RECORD": "",
     }
@@ -40,11 +44,16 @@ def served(*, signed_in: bool = False) -> Iterator[str]:
                 self.answer(200, json.dumps({"access_token": TOKEN}).encode())
             elif signed_in and self.headers["Authorization"] != allowed:
                 self.answer(401, headers={"WWW-Authenticate": "Basic"})
-            elif self.path == "/simple/acme-words/":
-                page = f'<a href="/{_FILE}">{_FILE}</a>'.encode()
-                self.answer(200, page, {"Content-Type": "text/html"})
-            else:
-                self.answer(*((200, _wheel()) if self.path == f"/{_FILE}" else (404, b"")))
+                return
+            for package in VERSIONS:
+                if self.path == f"/simple/{package.replace('_', '-')}/":
+                    page = f'<a href="/{_file(package)}">{_file(package)}</a>'.encode()
+                    self.answer(200, page, {"Content-Type": "text/html"})
+                    return
+                if self.path == f"/{_file(package)}":
+                    self.answer(200, _wheel(package))
+                    return
+            self.answer(404)
 
     with loopback.served(Handler) as url:
         yield url.removeprefix("http://")

@@ -37,7 +37,8 @@ class OwnSettings:
     retry_on: tuple[int, ...] = ()
 
     def __bool__(self) -> bool:
-        return bool(self.env or self.secrets or self.retries or self.several) or self.max_run is not None
+        given = self.max_run is not None or self.replicas is not None
+        return given or bool(self.env or self.secrets or self.retries)
 
     @property
     def several(self) -> int | None:
@@ -67,10 +68,10 @@ class OwnSettings:
                 task["env"] = [*(entry for entry in task.get("env") or () if entry["name"] not in replaced), *own]
         if self.max_run is not None:
             spec["scheduling"] = {**spec.get("scheduling", {}), "timeout": f"{self.max_run}s"}
-        # The launcher reads its retries there.
+        # The launcher reads its retries and a single replica there.
         more: dict[str, Any] = {"retries": self.retries} if self.retries else {}
         more |= {"retryOn": list(self.retry_on)} if self.retries and self.retry_on else {}
-        more |= {"replicas": self.several} if self.several else {}
+        more |= {"replicas": self.replicas} if self.replicas is not None else {}
         record(spec, recorded({"env": self.env, "secrets": self.secrets, "maxRun": self.max_run, **more}), SETTINGS)
 
     @classmethod

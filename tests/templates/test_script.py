@@ -105,12 +105,16 @@ def test_script_finds_own_modules_requirements_and_data_and_its_results_are_kept
     assert failed.metrics == {"rows": 3} and failed.output("steps.txt") == b"x"
 
 
-def test_script_takes_packages_from_an_index_of_ones_own(stack: Stack, tmp_path: Path) -> None:
-    (tmp_path / "train.py").write_text("import acme_words\nprint(acme_words.HELLO)\n")
+def test_script_takes_packages_from_an_index_of_ones_own_also_over_those_of_the_image(
+    stack: Stack, tmp_path: Path
+) -> None:
+    (tmp_path / "train.py").write_text("import acme_words, joblib\nprint(acme_words.HELLO, joblib.HELLO)\n")
     with package_index.served() as host:
-        (tmp_path / "requirements.txt").write_text(f"--index-url http://{host}/simple/\nacme-words==1.0\n")
-        job = submitted(stack, tmp_path, "python train.py").finished()
-    assert "script: hello from the index" in job.lines
+        lines = f"--index-url http://{host}/simple/\nacme-words==1.0\njoblib==9.0\n"
+        (tmp_path / "requirements.txt").write_text(lines)
+        job = submitted(stack, tmp_path, "python train.py", "--replicas", "2").finished()
+    for role in ("script", "workers"):
+        assert f"{role}: hello from the index hello from the index" in job.lines
 
 
 def test_script_that_is_cancelled_has_its_last_words_and_its_results_are_kept(stack: Stack, tmp_path: Path) -> None:

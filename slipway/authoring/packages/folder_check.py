@@ -12,9 +12,10 @@ from itertools import accumulate, pairwise
 from pathlib import Path, PurePosixPath
 
 from slipway.authoring.packages.command_script import commands, modules_of, script_of
+from slipway.authoring.packages.folder_packages import FILES, REQUIREMENTS
 from slipway.authoring.packages.foreign_paths import OF_PEOPLE, foreign, of_this_machine
 from slipway.authoring.packages.missing_modules import missing_modules
-from slipway.authoring.packages.project_file import FILES, REQUIREMENTS
+from slipway.authoring.packages.project_file import PROJECT, read_project
 from slipway.authoring.packages.source_package import syntax_error
 from slipway.authoring.packages.submodules import unfetched, way_to_fetch
 from slipway.authoring.packages.working_tree import IGNORES, MOST_BYTES, WorkingTree
@@ -27,12 +28,18 @@ _PATH = re.compile(r"(?:\.{1,2}/|/|~/)?[\w.-]+(?:/[\w.-]+)*")
 _FILE = re.compile(r"[\w-][\w./-]*\.(ya?ml|json|toml|cfg|ini|csv|tsv|txt|parquet|npz?|jsonl)")
 _WRITES = re.compile(r"out|save|log|write|dest|result|metric|dump")
 """Flags whose file a command makes."""
+_FREEZE = "pip list --format=freeze > requirements.txt"
 _NOT_READ = {
-    "environment.yml": "pip list --format=freeze > requirements.txt",
+    **{f"{name}.{end}": _FREEZE for name in ("environment", "conda", "env") for end in ("yml", "yaml")},
     "Pipfile": "pipenv requirements > requirements.txt",
+    "pixi.toml": _FREEZE,
     "poetry.lock": "poetry export --without-hashes --output requirements.txt",
 }
 """Files that list packages for another installer, and what writes them as pip reads them."""
+_OF_PIP = re.compile(
+    r"(?!.*(?:dev|test|doc|lint|build))(?:(?:[\w-]+/)?[\w-]*requirements[\w.-]*\.(?:txt|in)|requirements/[\w.-]+\.txt)"
+)
+"""A list of packages that pip reads, under another name or in another folder than the one that is installed."""
 _WRITTEN = frozenset({"runs/", "wandb/", "mlruns/", "lightning_logs/", "tb_logs/", "outputs/", "multirun/"})
 """Folders that TensorBoard, W&B, MLflow, Lightning and Hydra write into: code that names one reads nothing there."""
 _DEFAULT_OUTPUT = re.compile(rb"[\"']SLIPWAY_OUTPUT[\"']\s*,\s*([\"'])[^\"']*\1")
@@ -156,11 +163,10 @@ def about(tree: WorkingTree, folder: Path, command: str) -> Iterator[str]:
         yield f"! {_listed(pointers)}: packed as pointers, as Git LFS has not fetched the content: {fix}"
     if absent := [name for name in _of_dvc(tree) if not (folder / name).exists()]:
         yield f"! {_listed(absent)}: DVC has the content, and has not fetched it: dvc pull"
-    others = [name for name in _NOT_READ if name in tree.files and REQUIREMENTS not in tree.files]
-    yield from (f"! what {name} lists is not installed: {_NOT_READ[name]}" for name in others)
     beside = [name for name in FILES if tree.source and name in tree.ignored and name not in told]
-    if beside and REQUIREMENTS not in tree.files:
-        yield f"! what {beside[0]} lists is not installed: {_way_in(tree, folder, beside[0])}"
+    if REQUIREMENTS not in tree.files:
+        yield from (f"! what {name} lists is not installed: {way}" for name, way in _not_installed(tree))
+        yield from (f"! what {name} lists is not installed: {_way_in(tree, folder, name)}" for name in beside[:1])
     if keys := programs_with_keys(tree.files):
         yield f"! {_listed(keys)}: what looks like a key is in it, and others can read it: --secret NAME=SECRET"
     script = script_of(command)
@@ -191,6 +197,22 @@ def _lacking(tree: WorkingTree, folder: Path, command: str) -> Iterator[str]:
             yield f"! {path} is not in the folder: did you mean {near}?"
         elif alike and path.parent.name:
             yield f"! {path} is not in the folder, which has {alike[0]} beside it"
+
+
+def _not_installed(tree: WorkingTree) -> Iterator[tuple[str, str]]:
+    """Yield each file that lists packages and that no job reads, and how they are written as one does."""
+    for name, way in _NOT_READ.items():
+        if name in tree.files and not (name == "poetry.lock" and PROJECT in tree.files):
+            yield name, way
+    try:
+        project = read_project(tree.files)
+    except ValueError:  # Packing tells it.
+        return
+    if not project.is_readable:
+        yield project.file, "write a literal list as install_requires, or a requirements.txt"
+    elif not project.dependencies and not project.members:
+        named = sorted(name for name in tree.files if _OF_PIP.fullmatch(name))
+        yield from ((name, f"cp {shlex.quote(name)} requirements.txt") for name in named[:1])
 
 
 def _ignores_itself(folder: Path, name: str) -> bool:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import PurePosixPath
 
-from slipway.authoring.packages.project_file import REQUIREMENTS, python_of, requirements_of
-from slipway.authoring.packages.requirements import together
+from slipway.authoring.packages.folder_packages import REQUIREMENTS, FolderPackages, packages_of, python_of
 from slipway.authoring.packages.source_package import (
     SourcePackage,
     assemble,
     folder_of,
+    merged,
+    require_no_code,
     require_no_key,
     require_python,
     script_sources,
@@ -91,9 +92,9 @@ def _modules(template: Template) -> tuple[str, ...]:
     return tuple(dict.fromkeys(each.module for uris, each in started if asked in uris or folder in each.others))
 
 
-def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str) -> PackedCode:
-    """Pack a tree; `folder` is its name. Raises ConfigError when the tree lacks the module that the template runs, or
-    when a module of it is not valid Python."""
+def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str, script: str = "") -> PackedCode:
+    """Pack a tree; `folder` is its name, `script` what its command starts. Raises ConfigError when the tree lacks the
+    module that the template runs, or when a module of it is not valid Python."""
     wanted = modules(template)
     of_image = wanted == ("",)
     any_files = of_image or wanted == (SCRIPT,)
@@ -122,12 +123,11 @@ def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str) -
         fix = f"correct it; what no job imports can be kept out by a line in {IGNORES}"
         require_python(sources, f"the folder {folder}", fix)
     packages = (wanted[0].split(".")[0], *(template.shared or ()))
-    needed = () if of_image else _requirements(tree, folder, packages)
+    needed = FolderPackages() if of_image else _packages(tree, folder, packages, script)
+    _require_own_modules(needed, folder, any_files=any_files)
     packed = script_sources(sources, tree.executable) if any_files else sources
     package = (
-        folder_of(template.name, sources, tree.executable)
-        if of_image
-        else assemble(template.name, packed, needed, python_of(tree.files))
+        folder_of(template.name, sources, tree.executable) if of_image else assemble(template.name, packed, needed)
     )
     location = Location(catalog.work_bucket, f"code/{package.sha256}/{package.name}")
     return PackedCode(
@@ -135,9 +135,14 @@ def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str) -
         location=location,
         count=len(sources),
         revision=tree.revision,
-        digest=_digest(sources, needed),
-        programs=_digest({name: text for name, text in sources.items() if not _NOTES.fullmatch(name)}, needed),
+        digest=_digest(sources, needed.lines),
+        programs=_digest({name: text for name, text in sources.items() if not _NOTES.fullmatch(name)}, needed.lines),
     )
+
+
+def _require_own_modules(needed: FolderPackages, folder: str, *, any_files: bool) -> None:
+    if not any_files:
+        require_no_code(needed, f"the folder {folder}")
 
 
 def _digest(sources: Mapping[str, bytes], needed: tuple[str, ...]) -> str:
@@ -182,15 +187,17 @@ def _has(files: Mapping[str, bytes], module: str) -> bool:
     return not files.keys().isdisjoint(_files(module))
 
 
-def _requirements(tree: WorkingTree, folder: str, packages: Iterable[str]) -> tuple[str, ...]:
-    """Return the requirements of the whole tree, or else of the packages in it."""
+def _packages(tree: WorkingTree, folder: str, packages: Iterable[str], script: str = "") -> FolderPackages:
+    """Return what the whole tree lists, or else the packages in it."""
     own = {}
     for name in packages if REQUIREMENTS not in tree.files else ():
         inside = {
             path.removeprefix(f"{name}/"): text for path, text in tree.files.items() if path.startswith(f"{name}/")
         }
-        own[f"{folder}/{name}/{REQUIREMENTS}"] = requirements_of(inside, f"{folder}/{name}")
-    return together(own) if any(own.values()) else requirements_of(tree.files, folder)
+        own[f"{folder}/{name}/{REQUIREMENTS}"] = packages_of(inside, f"{folder}/{name}")
+    if any(found.lines for found in own.values()):
+        return replace(merged(own), python=python_of(tree.files))
+    return packages_of(tree.files, folder, script)
 
 
 def _files(module: str) -> tuple[str, str]:

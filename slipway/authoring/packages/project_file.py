@@ -1,123 +1,165 @@
-"""The requirements of a folder of code: its requirements.txt, or else its pyproject.toml, held to the versions of its
-uv.lock. Pure."""
+"""A project of a folder, as its pyproject.toml, setup.py or setup.cfg describes it. Pure."""
 
 from __future__ import annotations
 
+import posixpath
+import re
 import tomllib
-from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
 from typing import Any
 
-from slipway.authoring.packages.requirements import CONSTRAINT, requirement_lines
-from slipway.base.errors import ConfigError
+from slipway.authoring.packages import poetry_file, setup_file
 
-REQUIREMENTS, PROJECT, LOCK = FILES = ("requirements.txt", "pyproject.toml", "uv.lock")
-_PYPI = "https://pypi.org/simple"
-_OF_PROJECT = ("virtual", "editable", "directory", "path")
-"""Sources of a lock's packages that lie on the disk."""
+PROJECT = "pyproject.toml"
+_NAME = re.compile(r"[\w.-]+")
+_EXTRAS = re.compile(r"\s*[\w.-]+\s*\[([^\]]*)\]")
 
 Table = Mapping[str, Any]
 
 
-def requirements_of(files: Mapping[str, bytes], top: str) -> tuple[str, ...]:
-    """Return what a job with these files installs; `top` is the name of their folder. Raises ConfigError for what no
-    job can install, and for files that can't be read."""
-    if REQUIREMENTS in files:
-        beside = {f"{top}/{name}": content for name, content in files.items()}
-        return requirement_lines(files[REQUIREMENTS], f"{top}/{REQUIREMENTS}", beside)
-    name = PROJECT if PROJECT in files else LOCK
-    if name not in files:
-        return ()
+@dataclass(frozen=True)
+class Dependency:
+    """A requirement as pip reads it, and its source as uv's table has it; empty for an index."""
+
+    line: str
+    source: Table = field(default_factory=dict)
+
+    @property
+    def name(self) -> str:
+        return normal(self.line)
+
+    @property
+    def extras(self) -> tuple[str, ...]:
+        found = _EXTRAS.match(self.line)
+        return tuple(extra.strip() for extra in found[1].split(",")) if found else ()
+
+
+@dataclass(frozen=True)
+class Project:
+    """A project, by the file that describes it."""
+
+    file: str
+    name: str = ""
+    dependencies: tuple[Dependency, ...] = ()
+    optional: Mapping[str, tuple[Dependency, ...]] = field(default_factory=dict)
+    #: uv's sources by normal names, which hold for the members of a workspace as well.
+    sources: Mapping[str, Any] = field(default_factory=dict)
+    indexes: tuple[Table, ...] = ()
+    #: Patterns of the folders of a workspace's members.
+    members: tuple[str, ...] = ()
+    #: Patterns of folders that are none of them.
+    excluded: tuple[str, ...] = ()
+    #: The folder of the import packages, as the build settings name it; empty for the usual ones.
+    root: str = ""
+    #: The versions of Python that it supports, as `>=3.10`; empty for any.
+    python: str = ""
+    #: False where only running setup.py tells what it requires.
+    is_readable: bool = True
+
+    def requires(self, extras: Sequence[str] = ()) -> tuple[Dependency, ...]:
+        """Return the dependencies, with those of some extras."""
+        more = (dependency for extra in extras for dependency in self.optional.get(extra, ()))
+        return (*self.dependencies, *more)
+
+    def has_member(self, folder: str) -> bool:
+        """Return whether a folder, by its path from the project's, is a member of the project's workspace."""
+        within = any(fnmatchcase(folder, pattern) for pattern in self.members)
+        return within and not any(fnmatchcase(folder, pattern) for pattern in self.excluded)
+
+
+def normal(requirement: str) -> str:
+    """Return the normal form of a requirement's name."""
+    found = _NAME.match(requirement.strip())
+    return re.sub(r"[-_.]+", "-", found[0]).lower() if found else ""
+
+
+def read_project(files: Mapping[str, bytes], folder: str = "") -> Project:
+    """Return the project at a folder of these files. Raises ValueError for what can't be read."""
+    own = {posixpath.relpath(name, folder or "."): content for name, content in _below(files, folder)}
+    path = posixpath.join(folder, PROJECT)
+    project = project_of(tomllib.loads(own.get(PROJECT, b"").decode()), path)
+    if project.dependencies or not {setup_file.PROGRAM, setup_file.SETTINGS} & own.keys():
+        return project
+    name, lines = setup_file.requirements(own)
+    if lines == ():
+        return project
+    dependencies = tuple(map(Dependency, lines or ()))
+    return Project(
+        file=posixpath.join(folder, name),
+        name=project.name,
+        dependencies=dependencies,
+        python=project.python,
+        root=project.root,
+        is_readable=lines is not None,
+    )
+
+
+def _below(files: Mapping[str, bytes], folder: str) -> Iterator[tuple[str, bytes]]:
+    for name in (PROJECT, setup_file.PROGRAM, setup_file.SETTINGS):
+        path = posixpath.join(folder, name)
+        if path in files:
+            yield path, files[path]
+
+
+def project_of(table: Table, file: str) -> Project:
+    """Return the project of a pyproject.toml's content. Raises ValueError for what is not as tools write it."""
     try:
-        project, lock = (tomllib.loads(files.get(each, b"").decode()) for each in (PROJECT, LOCK))
-        locked = [each for each in lock.get("package", ()) if not each["source"].keys() & {*_OF_PROJECT}]
-        declared = project.get("project", {}).get("dependencies", ()) if PROJECT in files else _declared(lock)
-        if not declared:
-            return ()
-        uv = project.get("tool", {}).get("uv", {})
-        text = "\n".join(dict.fromkeys([*_indexes(uv, locked), *_sourced(declared, uv.get("sources", {}), locked)]))
-        constraints = tuple(_constraints(locked))
-    except (ValueError, KeyError, AttributeError, TypeError) as problem:
-        why = str(problem) if isinstance(problem, ValueError) else f"{problem!r} is not as uv writes it"
-        raise ConfigError(f"can't read {top}/{name}", why=why, fix="uv lock, which says where it is wrong") from problem
-    return (*requirement_lines(text.encode(), f"{top}/{name}"), *constraints)
+        return _project(table, file)
+    except (KeyError, AttributeError, TypeError) as problem:
+        raise ValueError(f"{problem!r} is not as uv or Poetry writes it") from problem
 
 
-def python_of(files: Mapping[str, bytes]) -> str:
-    """Return the versions of Python that a folder's project takes, as `>=3.10`; empty where it says none."""
-    try:
-        project = tomllib.loads(files.get(PROJECT, b"").decode()).get("project", {})
-    except (ValueError, AttributeError):
-        return ""
-    wanted = project.get("requires-python", "") if isinstance(project, dict) else ""
-    return wanted if isinstance(wanted, str) else ""
+def _project(table: Table, file: str) -> Project:
+    own, tool = table.get("project", {}), table.get("tool", {})
+    uv, poetry = tool.get("uv", {}), tool.get("poetry", {})
+    sources = {normal(name): source for name, source in uv.get("sources", {}).items()}
+    declared = own.get("dependencies", ())
+    dependencies = [dependency for line in declared for dependency in sourced(line, sources)]
+    indexes, python = [*uv.get("index", ())], own.get("requires-python", "")
+    if poetry and not dependencies:
+        dependencies = [
+            dependency
+            for line, source in poetry_file.dependencies(poetry)
+            for dependency in sourced(line, {normal(line): source})
+        ]
+        indexes += poetry_file.indexes(poetry)
+        python = python or poetry_file.python(poetry)
+    workspace = uv.get("workspace", {})
+    return Project(
+        file=file,
+        name=own.get("name", "") or poetry.get("name", ""),
+        dependencies=tuple(dependencies),
+        optional={
+            extra: tuple(dependency for line in lines for dependency in sourced(line, sources))
+            for extra, lines in own.get("optional-dependencies", {}).items()
+        },
+        sources=sources,
+        indexes=tuple(indexes),
+        members=tuple(workspace.get("members", ())),
+        excluded=tuple(workspace.get("exclude", ())),
+        root=_root(tool),
+        python=python if isinstance(python, str) else "",
+    )
 
 
-def _declared(lock: Table) -> list[str]:
-    """Return what the project of a lock requires."""
-    own = [each for each in lock.get("package", ()) if "." in each["source"].values()]
-    wanted = own[0].get("metadata", {}).get("requires-dist", ()) if own else ()
-    return [
-        each["name"]
-        + (f"[{','.join(each['extras'])}]" if each.get("extras") else "")
-        + each.get("specifier", "")
-        + (f" ; {each['marker']}" if each.get("marker") else "")
-        for each in wanted
-        if "extra ==" not in each.get("marker", "")
-    ]
+def _root(tool: Table) -> str:
+    """Return the folder of the import packages that the build settings name."""
+    if root := tool.get("uv", {}).get("build-backend", {}).get("module-root", ""):
+        return str(root)
+    found = tool.get("setuptools", {}).get("packages", {})
+    where = found.get("find", {}).get("where", ()) if isinstance(found, Mapping) else ()
+    packages = tool.get("poetry", {}).get("packages", ())
+    named = [*where, *(package["from"] for package in packages if package.get("from"))]
+    return str(named[0]) if named else ""
 
 
-def _indexes(uv: Table, locked: Sequence[Table]) -> Iterator[str]:
-    for index in uv.get("index", ()):
-        if index.get("default"):
-            yield f"--index-url {index['url']}"
-    used = {each["source"].get("registry", _PYPI) for each in locked} or {each["url"] for each in uv.get("index", ())}
-    default = {each["url"] for each in uv.get("index", ()) if each.get("default")}
-    yield from (f"--extra-index-url {url}" for url in sorted(used - default - {_PYPI}))
-
-
-def _sourced(declared: Sequence[str], sources: Table, locked: Sequence[Table]) -> Iterator[str]:
-    """Yield each requirement, from git or an address where its source is one."""
-    commits = {each["name"]: each["source"]["git"] for each in locked if "git" in each["source"]}
-    by_name = {_normal(name): given for name, given in sources.items()}
-    for line in declared:
-        bare, _, marker = line.partition(";")
-        name = _normal(bare)
-        given = by_name.get(name, [])
-        for source in given if isinstance(given, list) and given else [given or {}]:
-            terms = " and ".join(f"({each.strip()})" for each in (marker, source.get("marker", "")) if each.strip())
-            behind = f" ; {terms}" if terms else ""
-            if name in commits or "git" in source:
-                yield f"{name} @ {_git(source, commits.get(name, ''))}{behind}"
-            elif place := source.get("url") or source.get("path") or (source.get("workspace") and "./"):
-                yield f"{name} @ {place}{behind}"
-            else:
-                yield f"{bare.strip()}{behind}"
-
-
-def _git(source: Table, locked: str) -> str:
-    """Return pip's address of a source in git, at the commit that the lock has of it."""
-    address, _, commit = locked.partition("#")
-    url = source.get("git") or address.partition("?")[0]
-    revision = commit or source.get("rev") or source.get("tag") or source.get("branch")
-    inner = f"#subdirectory={source['subdirectory']}" if source.get("subdirectory") else ""
-    return f"git+{url.removeprefix('git+')}{f'@{revision}' if revision else ''}{inner}"
-
-
-def _constraints(locked: Sequence[Table]) -> Iterator[str]:
-    """Yield the version of each package that comes of an index; of several versions each with its markers."""
-    by_name: dict[str, list[Table]] = defaultdict(list)
-    for each in locked:
-        if "registry" in each["source"]:
-            by_name[each["name"]].append(each)
-    for name, versions in by_name.items():
-        for each in versions:
-            markers = each.get("resolution-markers", ()) if len(versions) > 1 else ()
-            behind = f" ; {' or '.join(f'({marker})' for marker in markers)}" if markers else ""
-            yield f"{CONSTRAINT}{name}=={each['version']}{behind}"
-
-
-def _normal(requirement: str) -> str:
-    name = requirement.strip()
-    end = next((at for at, letter in enumerate(name) if not (letter.isalnum() or letter in "-_.")), len(name))
-    return name[:end].lower().replace("_", "-").replace(".", "-")
+def sourced(line: str, sources: Mapping[str, Any]) -> Iterator[Dependency]:
+    """Yield a dependency for each of its sources, with the markers of both."""
+    bare, _, marker = line.partition(";")
+    given = sources.get(normal(bare), {})
+    for source in given if isinstance(given, list) and given else [given or {}]:
+        terms = " and ".join(f"({each.strip()})" for each in (marker, source.get("marker", "")) if each.strip())
+        behind = f" ; {terms}" if terms else ""
+        yield Dependency(f"{bare.strip()}{behind}", source)

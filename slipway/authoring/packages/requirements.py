@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import posixpath
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 
 from slipway.base.errors import ConfigError
 
@@ -24,8 +24,15 @@ _SSH = re.compile(r"([\w.\[\],\s-]+@\s*)?git\+(ssh://|git@)")
 _OF_CONDA = re.compile(r"file://.*/(croot|feedstock_root|conda-bld)/")
 _ARCHIVE = re.compile(r"(?:[\w.\[\],\s-]+@\s*)?(?:\./)?((?!\.)[\w./+-]+\.(?:whl|zip|tar\.gz))")
 """An archive below the folder."""
+_EDITABLE = re.compile(r"(?:-e|--editable)[\s=]\s*")
+_FOLDER = re.compile(
+    r"(?:[\w.-]+\s*(?:\[[\w,\s-]*\]\s*)?@\s*)?(?:file:)?(\.|(?!/|~)[\w./-]*/[\w./-]*?)/?(\[[^\]]*\])?(\s*;.*)?"
+)
+"""A folder below the requirements' own, with its extras."""
 CONSTRAINT = "--constraint "
 """The beginning of a line that limits the version of a package, if it is installed."""
+CODE = "--code "
+"""The beginning of a line that names a project of the folder, whose code the job has already."""
 
 
 def names_index(line: str) -> bool:
@@ -35,15 +42,22 @@ def names_index(line: str) -> bool:
 
 def is_for_launcher(line: str) -> bool:
     """Tell whether a line is pip's alone: an index, a constraint, a hash, which no package's metadata can have."""
-    return line.startswith("-") or " --hash=" in line
+    return line.startswith("-") or has_hash(line)
 
 
-def requirement_lines(content: bytes, name: str, beside: Mapping[str, bytes] | None = None) -> tuple[str, ...]:
-    """Return the requirements in the file `name`, and in those of `beside` that it names. Raises ConfigError for what
-    no job can install, and for invalid UTF-8."""
-    lines = tuple(dict.fromkeys(_file(content, name, beside or {}, ())))
+def has_hash(line: str) -> bool:
+    """Return whether a line has a hash; such a file lists every package."""
+    return " --hash=" in line
+
+
+def requirement_lines(
+    content: bytes, name: str, beside: Mapping[str, bytes] | None = None, folders: Collection[str] = ()
+) -> tuple[str, ...]:
+    """Return the requirements in the file `name`, and in those of `beside` that it names. A line that names one of the
+    `folders` with a project begins with CODE. Raises ConfigError for what no job can install, and for invalid UTF-8."""
+    lines = tuple(dict.fromkeys(_file(content, name, beside or {}, (), folders)))
     packages = [line for line in lines if not line.startswith("-")]
-    without = [line for line in packages if " --hash=" not in line]
+    without = [line for line in packages if not has_hash(line)]
     if without and without != packages:
         raise ConfigError(
             f"{name}: {without[0]!r} has no hash, and others have one",
@@ -55,13 +69,15 @@ def requirement_lines(content: bytes, name: str, beside: Mapping[str, bytes] | N
     return lines
 
 
-def _file(content: bytes, name: str, beside: Mapping[str, bytes], above: tuple[str, ...]) -> Iterator[str]:
+def _file(
+    content: bytes, name: str, beside: Mapping[str, bytes], above: tuple[str, ...], folders: Collection[str]
+) -> Iterator[str]:
     utf_16 = content.startswith((codecs.BOM_UTF16_LE, codecs.BOM_UTF16_BE))
     try:
         text = content.decode("utf-16" if utf_16 else "utf-8-sig")
     except UnicodeDecodeError as error:
         raise ConfigError(f"{name} is not valid UTF-8", why=str(error), fix="save it in UTF-8") from error
-    for number, line in _read(text, name):
+    for number, line in _read(text, name, folders):
         if not (match := _FILE.fullmatch(line)):
             yield line
             continue
@@ -74,7 +90,7 @@ def _file(content: bytes, name: str, beside: Mapping[str, bytes], above: tuple[s
                 why="the package of a job holds its own folder alone",
                 fix="put it there, or its lines into this file",
             )
-        inner = () if other in above else _file(beside[other], other, beside, (*above, name))
+        inner = () if other in above else _file(beside[other], other, beside, (*above, name), folders)
         limits = "c" in match[1][:3]
         yield from (f"{CONSTRAINT}{each}" if limits and not each.startswith("-") else each for each in inner)
 
@@ -115,62 +131,88 @@ def _lines(text: str) -> Iterator[tuple[int, str]]:
         yield start, begun.strip()
 
 
-def _read(text: str, name: str) -> Iterator[tuple[int, str]]:
+def _own_folder(line: str, folders: Collection[str]) -> str | None:
+    """Return the folder with a project that a line names, with its extras; None for any other line."""
+    found = _FOLDER.fullmatch(_EDITABLE.sub("", line.partition(" --hash=")[0], count=1).strip())
+    if not found:
+        return None
+    folder = posixpath.normpath(found[1])
+    known = "" if folder == "." else folder
+    return f"{folder}{found[2] or ''}" if known in folders else None
+
+
+def _read(text: str, name: str, folders: Collection[str]) -> Iterator[tuple[int, str]]:
     first = 0
     for number, line in _lines(text):
+        place = f"{name}:{number}"
+        if own := _own_folder(line, folders):
+            yield number, f"{CODE}{own}"
+            continue
         if match := _INDEX.fullmatch(line):
-            extra = "extra" in match[1]
-            if not match[2]:
-                raise ConfigError(
-                    f"{name}:{number}: {match[1]} names no index", fix=f"{match[1]} https://HOST/PATH/, in one line"
-                )
-            if first and not extra:
-                raise ConfigError(
-                    f"{name}:{number}: --index-url is on line {first} already",
-                    why="there is one index in the place of PyPI, and pip would take the last",
-                    fix="--extra-index-url for the others, from which pip takes packages as well",
-                )
-            first = first if extra else number
-            if not _ADDRESS.fullmatch(match[2]):
-                raise ConfigError(
-                    f"{name}:{number}: an index is https://HOST/PATH/ alone",
-                    why="a password, token or query in it would stand in git, in the catalog and in each job's package",
-                    fix="leave it out, and revoke it if it was pushed: to Artifact Registry a job signs in as its "
-                    "service account",
-                )
-            line = f"{'--extra-index-url' if extra else '--index-url'} {match[2]}"
+            line = _index(match, place, first)
+            first = first or (number if line.startswith("--index-url") else 0)
         elif line.startswith("-") and not _FILE.fullmatch(line):
-            itself = re.fullmatch(r"(-e|--editable)[\s=]\s*\.", line)
-            raise ConfigError(
-                f"{name}:{number}: {_OPTION.findall(line)[0]!r} is an option of pip",
-                why="a job installs what is named, from PyPI or from --index-url and --extra-index-url",
-                fix="leave the line out, as the job has the folder: uv export --no-emit-project writes none"
-                if itself
-                else "list the requirements themselves",
-            )
-        if _SSH.match(line):
-            raise ConfigError(
-                f"{name}:{number}: {line!r} is fetched by ssh",
-                why="no job has a key for that",
-                fix="git+https://… for a public repository; else publish a wheel of it on an index that the file names",
-            )
-        if _OF_CONDA.search(line):
-            raise ConfigError(
-                f"{name}:{number}: {line!r} is a file or folder of this machine",
-                why="pip freeze writes where conda built a package",
-                fix=f"pip list --format=freeze > {name.rpartition('/')[2]}",
-            )
-        if _LOCAL.match(line):
-            inner = _ARCHIVE.fullmatch(line)
-            raise ConfigError(
-                f"{name}:{number}: {line!r} is a file or folder of this machine",
-                why="packages are installed before the job has its folder"
-                if inner
-                else "no job has it: the package of a job holds its own folder alone",
-                fix=f"leave the line out, and begin the command with it: 'pip install ./{inner[1]} && …'; or publish "
-                "it on an index that the file names"
-                if inner
-                else "put that code into the job's folder, or publish a wheel of it on an index that it names",
-            )
+            raise _of_pip(line, place)
+        _require_reachable(line, place)
         if line:
             yield number, line
+
+
+def _index(match: re.Match[str], place: str, first: int) -> str:
+    """Return the line of an index; `first` is the line of one in the place of PyPI, 0 for none. Raises ConfigError."""
+    extra = "extra" in match[1]
+    if not match[2]:
+        raise ConfigError(f"{place}: {match[1]} names no index", fix=f"{match[1]} https://HOST/PATH/, in one line")
+    if first and not extra:
+        raise ConfigError(
+            f"{place}: --index-url is on line {first} already",
+            why="there is one index in the place of PyPI, and pip would take the last",
+            fix="--extra-index-url for the others, from which pip takes packages as well",
+        )
+    if not _ADDRESS.fullmatch(match[2]):
+        raise ConfigError(
+            f"{place}: an index is https://HOST/PATH/ alone",
+            why="a password, token or query in it would stand in git, in the catalog and in each job's package",
+            fix="leave it out, and revoke it if it was pushed: to Artifact Registry a job signs in as its "
+            "service account",
+        )
+    return f"{'--extra-index-url' if extra else '--index-url'} {match[2]}"
+
+
+def _of_pip(line: str, place: str) -> ConfigError:
+    itself = re.fullmatch(r"(-e|--editable)[\s=]\s*\.", line)
+    return ConfigError(
+        f"{place}: {_OPTION.findall(line)[0]!r} is an option of pip",
+        why="a job installs what is named, from PyPI or from --index-url and --extra-index-url",
+        fix="leave the line out, as the job has the folder: uv export --no-emit-project writes none"
+        if itself
+        else "list the requirements themselves",
+    )
+
+
+def _require_reachable(line: str, place: str) -> None:
+    """Raise ConfigError for a package that no job can fetch: by ssh, or from a disk."""
+    if _SSH.match(line):
+        raise ConfigError(
+            f"{place}: {line!r} is fetched by ssh",
+            why="no job has a key for that",
+            fix="git+https://… for a public repository; else publish a wheel of it on an index that the file names",
+        )
+    what = f"{place}: {line!r} is a file or folder of this machine"
+    if _OF_CONDA.search(line):
+        fix = f"pip list --format=freeze > {place.rpartition(':')[0].rpartition('/')[2]}"
+        raise ConfigError(what, why="pip freeze writes where conda built a package", fix=fix)
+    if not _LOCAL.match(line):
+        return
+    if inner := _ARCHIVE.fullmatch(line):
+        raise ConfigError(
+            what,
+            why="packages are installed before the job has its folder",
+            fix=f"leave the line out, and begin the command with it: 'pip install ./{inner[1]} && …'; or publish it on "
+            "an index that the file names",
+        )
+    raise ConfigError(
+        what,
+        why="no job has it: the package of a job holds its own folder alone",
+        fix="put that code into the job's folder, or publish a wheel of it on an index that it names",
+    )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import importlib
 import os
 import re
 import shlex
@@ -22,6 +23,11 @@ from slipway.authoring.packages.slipway_results import say
 from slipway.authoring.packages.slipway_storage import ROLE, RefusedError, Storage
 
 SCRIPT = "slipway_script"
+SESSION = "slipway_session"
+WITHOUT_FOLDER = "import os, sys; sys.path.pop(0); from {} import main; sys.exit(main(sys.argv[1:], os.environ))"
+"""Runs a module of the launcher's in a folder whose files can't hide modules that it imports."""
+SOURCES = "slipway_sources"
+"""The module with the `FOLDERS` of a package whose code has projects in it."""
 FOLDER = Path(__file__).with_name(f"{SCRIPT}_folder") / "folder.tar"
 LAST_WORDS_S = 20.0
 PR_SET_CHILD_SUBREAPER = 36
@@ -191,6 +197,14 @@ def installed(folder: Path, place: Path) -> Path:
     return programs
 
 
+def sources() -> list[str]:
+    """The folders of the code's own projects, from its top, whose modules are imported by their names from there."""
+    try:
+        return list(importlib.import_module(SOURCES).FOLDERS)
+    except ModuleNotFoundError:
+        return []
+
+
 def scripted(arguments: list[str]) -> list[str]:
     """Return the words of a script's command, parted as a shell does, though none reads it. Raises RefusedError."""
     parser = argparse.ArgumentParser(prog=SCRIPT)
@@ -204,6 +218,8 @@ def scripted(arguments: list[str]) -> list[str]:
     if not words:
         raise RefusedError("the command is empty", "there is nothing to run", '-p command="python train.py"')
     say("runs " + " ".join(map(shlex.quote, words)))
+    if words[:3] == ["python", "-m", SESSION]:
+        words[1:3] = ["-c", WITHOUT_FOLDER.format(SESSION)]
     if words[0] in ("python", "python3"):
         words[0] = sys.executable  # It has the requirements; the image may call another one so.
     return words

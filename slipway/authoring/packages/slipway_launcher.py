@@ -31,6 +31,7 @@ import base64
 import json
 import os
 import shutil
+import site
 import sys
 import tempfile
 import threading
@@ -40,9 +41,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Callable, Iterable, Mapping, Sequence  # noqa: UP035 (Python 3.8)
 
-from slipway.authoring.packages.slipway_attempts import Attempts, asked_for
+from slipway.authoring.packages.slipway_attempts import SETTINGS, Attempts, asked_for
 from slipway.authoring.packages.slipway_beside import Beside
-from slipway.authoring.packages.slipway_command import SCRIPT, Command, fetched, installed, scripted
+from slipway.authoring.packages.slipway_command import SCRIPT, Command, fetched, installed, scripted, sources
 from slipway.authoring.packages.slipway_http import StorageError, account, call, patiently, storage_base, text, token
 from slipway.authoring.packages.slipway_idle import ENDED, USE_THEM, IdleError, Idleness
 from slipway.authoring.packages.slipway_index import install, wanted
@@ -50,6 +51,7 @@ from slipway.authoring.packages.slipway_inputs import copied, fix
 from slipway.authoring.packages.slipway_notify import REASON, YIELDED, Teller
 from slipway.authoring.packages.slipway_race import assemble
 from slipway.authoring.packages.slipway_results import CHIEF, EVERY_S, RESTS_S, Results, say
+from slipway.authoring.packages.slipway_start import PYTHON_PATH, meaning, problem, searched
 from slipway.authoring.packages.slipway_storage import ROLE, RefusedError, Storage, quoted, split
 from slipway.authoring.packages.slipway_yield import Room
 
@@ -59,6 +61,8 @@ NOTIFICATION = "SLIPWAY_NOTIFICATION"
 MOVED, CANCELLED, TRIALS = "moved", "cancelled", "trials"
 CANNOT_TELL = 70  # EX_SOFTWARE of sysexits: told apart from a user's code and from a signal
 LOOK_S = 0.5
+OWN_PORT = 29500
+"""The port at which processes of one machine meet, torch's own default."""
 
 
 def settle(
@@ -200,16 +204,11 @@ def run(start: Start) -> int:
     place = Path(tempfile.mkdtemp(prefix="slipway-", dir=home if os.access(home, os.W_OK) else None))
     try:
         results = restored(place, output, environ, again=start.again)
-        script, folder = asked.module == SCRIPT, None
-        variables = {**environ, "SLIPWAY_OUTPUT": str(results.folder)}
-        if asked.code or script:
-            folder = fetched(asked.code, place, environ)
-            own = (str(folder), *sources_of(folder), environ.get(asked.path))
-            variables[asked.path] = os.pathsep.join(filter(None, own))
-            if script:
-                programs = (str(installed(folder, place)), os.path.dirname(sys.executable))  # noqa: PTH120 - it may be a link
-                variables["PATH"] = os.pathsep.join([*programs, environ.get("PATH", os.defpath)])
+        script = asked.module == SCRIPT
+        folder = fetched(asked.code, place, environ) if asked.code or script else None
+        variables = {**environ, "SLIPWAY_OUTPUT": str(results.folder), **found_in(folder, place, asked, environ)}
         variables.update(copied(place, environ))
+        variables = {**of_single_replica(environ), **variables}
         if script:
             words = scripted(asked.rest)
             variables.setdefault("PYTHONUNBUFFERED", "1")
@@ -250,6 +249,30 @@ def run(start: Start) -> int:
         shutil.rmtree(place, ignore_errors=True)
 
 
+def of_single_replica(environ: Mapping[str, str]) -> Mapping[str, str]:
+    """The variables of a job that asks for one replica, as the service sets them for several."""
+    asked = json.loads(environ.get(SETTINGS, "{}")).get("replicas")
+    known = {"RANK": "0", "WORLD_SIZE": "1", "MASTER_ADDR": "127.0.0.1", "MASTER_PORT": str(OWN_PORT)}
+    return known if asked == 1 else {}
+
+
+def found_in(
+    folder: Path | None, place: Path, asked: argparse.Namespace, environ: Mapping[str, str]
+) -> Mapping[str, str]:
+    """The variables with which a command finds the modules and the programs of its folder."""
+    if folder is None:
+        return {}
+    own = [str(folder), *sources_of(folder), *(str(folder / inner) for inner in sources())]
+    if asked.path != PYTHON_PATH:
+        return {asked.path: os.pathsep.join(filter(None, [*own, environ.get(asked.path)]))}
+    variables = {**searched(own, place, environ)}
+    if asked.module == SCRIPT:
+        by_user = str(Path(site.getuserbase(), "bin"))  # Packages for a user have their programs there.
+        programs = (str(installed(folder, place)), by_user, os.path.dirname(sys.executable))  # noqa: PTH120 - it may be a link
+        variables["PATH"] = os.pathsep.join([*programs, environ.get("PATH", os.defpath)])
+    return variables
+
+
 def sources_of(folder: Path) -> Sequence[str]:
     """The folder `src` of a project, from which an installer takes its packages; none for one that is a package."""
     inner = folder / "src"
@@ -284,11 +307,7 @@ def started(
     try:
         return Command(list(words), variables, results.look, folder, copied=copied, output=results.folder)
     except OSError as error:
-        shells = (
-            "no shell reads the command, whose first word is a program of the image; with a shell it is sh -c '…', "
-            "and with variables env NAME=VALUE …"
-        )
-        raise RefusedError(f"can't run {words[0]!r}", str(error), shells) from error
+        raise RefusedError(*problem(words, variables, folder, error)) from error
 
 
 def followed(
@@ -323,7 +342,7 @@ def followed(
         say(f"not kept: {name}: {why}")
     if results.kept or told:
         nothing = "" if results.kept or results.unkept else ", as nothing was written into $SLIPWAY_OUTPUT"
-        say(f"the command ended with {code}; files kept: {len(results.kept)}{nothing}")
+        say(f"the command ended with {code}{meaning(code)}; files kept: {len(results.kept)}{nothing}")
     return code or (CANNOT_TELL if results.unkept else 0)
 
 

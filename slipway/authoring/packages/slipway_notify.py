@@ -118,6 +118,8 @@ def reason(code: int, line: str) -> str:
     """Return why a program failed: the last line of its errors, after the signal that ended it."""
     if code == 137:
         return "killed, most likely out of memory"
+    if code == 135:
+        return f"SIGBUS, most likely out of shared memory{f': {line}' if line else ''}"
     with contextlib.suppress(ValueError):
         name = signal.Signals(code - 128).name
         return f"{name}: {line}" if line else name

@@ -41,6 +41,7 @@ from slipway.authoring.packages.slipway_notify import REASON, after
 from slipway.authoring.packages.slipway_output import Output
 from slipway.authoring.packages.slipway_placed import Files
 from slipway.authoring.packages.slipway_results import CHIEF, say
+from slipway.authoring.packages.slipway_start import problem
 from slipway.authoring.packages.slipway_storage import RefusedError, Storage
 from slipway.authoring.packages.slipway_warm import Warm
 
@@ -200,9 +201,9 @@ class Session:
                     stderr=subprocess.PIPE,
                     start_new_session=True,
                 )
-            except FileNotFoundError as error:
-                fix = "name a program of the image, or a file of the folder as ./FILE"
-                raise NoProgramError(f"{words[0]} is not on the session's machine", str(error), fix) from error
+            except OSError as error:
+                raised = NoProgramError if isinstance(error, FileNotFoundError) else RefusedError
+                raise raised(*problem(words, variables, self.files.folder, error)) from error
             streams = [process.stdout, process.stderr]
         self.group = process.pid
         if self.noticed:

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path, PurePosixPath
 
-from slipway.authoring.packages.project_file import REQUIREMENTS, python_of, requirements_of
+from slipway.authoring.packages.folder_packages import REQUIREMENTS, FolderPackages, packages_of
 from slipway.authoring.packages.requirements import is_for_launcher, together
 from slipway.authoring.packages.working_tree import WorkingTree, read
 from slipway.authoring.stack.secrets import files_with_keys
@@ -45,7 +45,7 @@ _PARTS = (
         "inputs",
         "launcher",
     ),
-    *("notify", "output", "pass", "placed", "race", "results", "round", "session", "storage", "warm", "yield"),
+    *("notify", "output", "pass", "placed", "race", "results", "round", "session", "start", "storage", "warm", "yield"),
 )
 _START = b"import os, sys\n\nfrom slipway_launcher import main\n\nsys.exit(main(sys.argv[1:], os.environ))\n"
 """The module that `python3 FILE.pyz` runs."""
@@ -101,9 +101,7 @@ def build(template: str, folder: Path, module: str = "", shared: Iterable[Path] 
             )
         tree = read(folder, reviewed=True)
         _packed(template, {folder: tree}, python=False)  # The image's Python reads them, which may be another one.
-        return assemble(
-            template, script_sources(tree.files, tree.executable), _requirements(folder, tree), python_of(tree.files)
-        )
+        return assemble(template, script_sources(tree.files, tree.executable), _packages(folder, tree))
     every = (folder, *shared)
     if lacking := [each for each in every if not (each / "__init__.py").is_file()]:
         beside, name = lacking[0].parent, f"{lacking[0].parent.name}/{lacking[0].name}"
@@ -122,8 +120,9 @@ def build(template: str, folder: Path, module: str = "", shared: Iterable[Path] 
             fix="code.module names the module to run: PACKAGE.MODULE",
         )
     trees = {each: read(each, reviewed=True) for each in every}
-    needed = {f"{each.name}/{REQUIREMENTS}": _requirements(each, tree) for each, tree in trees.items()}
-    return assemble(template, _packed(template, trees), together(needed))
+    needed = merged({f"{each.name}/{REQUIREMENTS}": _packages(each, tree) for each, tree in trees.items()})
+    require_no_code(needed, f"template {template}")
+    return assemble(template, _packed(template, trees), needed)
 
 
 def launcher(template: str) -> SourcePackage:
@@ -187,15 +186,34 @@ def folder_of(template: str, files: Mapping[str, bytes], executable: Collection[
     return SourcePackage(name=f"{template}-{short_hash(digest)}.tar.gz", sha256=digest, content=stored(content))
 
 
-def assemble(template: str, sources: Mapping[str, bytes], needed: tuple[str, ...], python: str = "") -> SourcePackage:
+def merged(found: Mapping[str, FolderPackages]) -> FolderPackages:
+    """Return the packages of several files. Raises ConfigError if two files differ about one."""
+    lines = together({file: packages.lines for file, packages in found.items()})
+    return FolderPackages(lines, code=tuple(folder for packages in found.values() for folder in packages.code))
+
+
+def require_no_code(needed: FolderPackages, where: str) -> None:
+    """Raise ConfigError for a project of the folder that is required by its name: a package takes its modules alone."""
+    if needed.code:
+        raise ConfigError(
+            f"{where} requires the code in {needed.code[0]} by a path or as a member of its workspace",
+            why="only a template that runs a command has all of the folder; others have their import packages",
+            fix="put its import package beside the template's, and name that in code.shared",
+        )
+
+
+def assemble(template: str, sources: Mapping[str, bytes], packages: FolderPackages) -> SourcePackage:
     """Return the package of some sources, by path (`digits/task.py`; modules may be at the top), and the launcher.
-    Where it takes some versions of Python alone, the image's pip refuses to install it into another one.
+    If it supports some versions of Python alone, the image's pip refuses to install it into another one.
 
     The bytes depend on file names and contents alone, not on times, owners, modes, or the machine's zlib.
     """
-    sources, by_service = {**sources, **launcher_sources()}, needed
+    sources, needed, python = {**sources, **launcher_sources()}, packages.lines, packages.python
+    by_service = needed
+    if packages.code:
+        sources["slipway_sources.py"] = f"FOLDERS = {list(packages.code)!r}\n".encode()
     if any(map(is_for_launcher, needed)):  # The service's own pip knows PyPI alone, and no other index.
-        sources["slipway_requirements.py"] = f"LINES = {list(needed)!r}\n".encode()
+        sources["slipway_requirements.py"] = f"LINES = {list(needed)!r}\nSOURCE = {packages.file!r}\n".encode()
         by_service = ()
     digest = hashlib.sha256(_tar({**sources, **_description(template, "0", sources, by_service, python)})).hexdigest()
     short = short_hash(digest)
@@ -237,11 +255,11 @@ def short_hash(digest: str) -> str:
 
 def requirements(folder: Path) -> tuple[str, ...]:
     """Return the requirements of a folder. Raises ConfigError."""
-    return _requirements(folder, read(folder, reviewed=True))
+    return _packages(folder, read(folder, reviewed=True)).lines
 
 
-def _requirements(folder: Path, tree: WorkingTree) -> tuple[str, ...]:
-    return requirements_of(tree.files, f"{folder.parent.name}/{folder.name}")
+def _packages(folder: Path, tree: WorkingTree) -> FolderPackages:
+    return packages_of(tree.files, f"{folder.parent.name}/{folder.name}")
 
 
 def _packed(template: str, trees: Mapping[Path, WorkingTree], *, python: bool = True) -> Mapping[str, bytes]:

@@ -52,7 +52,8 @@ class Image:
     - `command`: in place of its ENTRYPOINT (CMD is ignored then); a worker pool's `args` replace its CMD.
     - `launcher`: False for an image without `sh`, or without `python3` of 3.8 or newer. Such an image, and one without
       a `command`, runs at least once: a submission whose answer is lost may run it twice.
-    - `path`: the variable of the search path on which the folder of `--code` comes first.
+    - `path`: the variable of the search path on which the folder of `--code` comes first; of Python's, behind the
+      standard library.
     """
 
     uri: str

@@ -24,23 +24,19 @@ from slipway.google.pipeline_tasks import PipelineTask
 from slipway.google.trials import Trial
 from slipway.using.context import Context
 from slipway.using.jobs.log import PAGE, job_filter, newest, shown
+from slipway.using.jobs.remedy import MORE_MEMORY, is_gpu_memory, meaning, remedy
 from slipway.using.jobs.roles import REPLICA, TRIAL_LABEL, prefix, task_filter, who_of
 from slipway.using.jobs.severity import is_at_least, tells_reason
 
 _MOST_READ = 8
 """The most failed jobs whose log is read, as logs take 60 reads a minute; the others have the service's words."""
 _OUT_OF_MEMORY = re.compile(r"\b(?:out of|low on) memory\b|\bstatus of 137\b", re.IGNORECASE)
-_GPU_MEMORY = re.compile(
-    r"CUDA out of memory|OutOfMemoryError|RESOURCE_EXHAUSTED: Out of memory|CUBLAS_STATUS_ALLOC_FAILED"
-)
 _FAILED = ("INFEASIBLE", "failed")
 """The states of a trial, and of a pipeline's task, that failed."""
 _ERROR = "ERROR"
 _ANY_REPLICA = 'resource.labels.task_name:"workerpool"'
 _LOOKED_AT, _LINES, _LONGEST, _BRIEF = 50, 8, 300, 120
 """The lines read, the lines shown, and the most characters of a line, in full and in brief."""
-_MORE_MEMORY = "let it hold less at once, such as a smaller batch, or take a machine with more memory"
-_MORE_GPU_MEMORY = "let each GPU hold less at once, such as a smaller batch, or take GPUs with more memory"
 _BEFORE, _LATE = timedelta(hours=1), timedelta(minutes=4)
 """The times before and after a job's end for which its memory use is read: samples come late."""
 
@@ -58,6 +54,8 @@ class Failure:
     machine: Annotated[str, NOT_WRITTEN] = ""
     why: MaybeText = ""
     killed: Annotated[bool, NOT_WRITTEN] = False
+    #: The service's message.
+    error: Annotated[str, NOT_WRITTEN] = ""
 
     @property
     def brief(self) -> str:
@@ -76,7 +74,7 @@ class Failure:
     @property
     def gpu_memory(self) -> bool:
         """Tell whether its code found no room in a GPU's memory."""
-        return any(_GPU_MEMORY.search(line) for line in self.lines)
+        return is_gpu_memory(self.lines)
 
     @property
     def words(self) -> list[str]:
@@ -91,9 +89,7 @@ class Failure:
     @property
     def fix(self) -> str:
         """The remedy, empty where the lines tell it."""
-        if self.gpu_memory:
-            return _MORE_GPU_MEMORY
-        return _MORE_MEMORY if self.killed else ""
+        return remedy(self.lines, self.error) or (MORE_MEMORY if self.killed else "")
 
 
 def read_causes(context: Context, jobs: Iterable[VertexJob]) -> dict[str, str]:
@@ -153,7 +149,7 @@ def _last_lines(context: Context, job: VertexJob, run: Trial | PipelineTask | No
     lines = [line for entry in chosen for line in COLOUR.sub("", shown(entry.text)).split("\n")]
     cut = (line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…" for line in lines[-_LINES:])
     who = prefix(chosen[-1], job) if chosen else who_of(task, job, last_part(run.job) if run else "")
-    return Failure(short(who), tuple(cut))
+    return Failure(short(who), tuple(cut), why=meaning(job.error), error=job.error)
 
 
 def _of_last_writer(entries: Sequence[LogEntry]) -> list[LogEntry]:

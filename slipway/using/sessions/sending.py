@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import secrets
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 
-from slipway.authoring.packages.code_folder import code_folder
+from slipway.authoring.packages.code_folder import CodeFolder, code_folder
+from slipway.authoring.packages.command_check import hidden, require_joined
+from slipway.authoring.packages.command_script import script_of
 from slipway.authoring.packages.folder_check import about, require_named
-from slipway.authoring.packages.project_file import FILES, REQUIREMENTS
+from slipway.authoring.packages.folder_packages import FILES, REQUIREMENTS, packages_of
 from slipway.authoring.packages.slipway_exchange import Request, request_name
 from slipway.authoring.packages.source_package import require_no_key
 from slipway.authoring.packages.working_tree import IGNORES, WorkingTree
@@ -58,7 +60,8 @@ def begin_run(
         last = last_run(storage, session)
         tree = reading.result()
         require_named(tree, source.place, command)
-        for line in () if last.number else about(tree, source.place, command):
+        require_joined(command, sum(pool.replicas for pool in session.job.worker_pools))
+        for line in () if last.number else first_lines(tree, source, command):
             note(line)
     require_no_key(tree.files, f"the folder {source.name}", f"leave the file out, by a line in {IGNORES}")
     run = send(context, session, last, command, tree, resume=resume)
@@ -69,6 +72,16 @@ def begin_run(
         fix = installs if run.requires_others == REQUIREMENTS else "slipway session stop, and start one with it"
         note(f"{run.requires_others} is another now: {fix}")
     return session, run
+
+
+def first_lines(tree: WorkingTree, source: CodeFolder, command: str) -> Iterator[str]:
+    """Yield what is told of a folder with a session's first run."""
+    yield from about(tree, source.place, command)
+    yield from hidden(tree.files, command)
+    script = script_of(command)
+    packages = packages_of(tree.files, source.name, script)
+    if script and packages.file == script and packages.lines:
+        yield f"! what {script} lists is not installed by a session: have it installed by a run of pip install"
 
 
 def send(

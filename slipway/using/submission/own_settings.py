@@ -24,6 +24,8 @@ from slipway.using.submission.request import tells
 
 _SET_BY_OTHERS = ("SLIPWAY_", "AIP_", "CLOUD_ML_", "CLUSTER_SPEC", "TF_CONFIG")
 """Variables of these beginnings are the launcher's or the service's."""
+_OF_IMAGE = ("PATH", "PYTHONHOME")
+"""Variables by which the launcher's Python is found."""
 _SECONDS = re.compile(r"(\d{1,9})(?:\.\d*)?s")
 _VALUE = re.compile(r"(?=\D*\d)[A-Za-z0-9]{32,}")
 """A key, as W&B's is, which might be a secret's name by its letters."""
@@ -148,6 +150,8 @@ def _variables(env: Mapping[str, str]) -> Iterator[Mistake]:
             yield Mistake(name, f"{name} is {other}", "choose another name")
         elif name.endswith(OF_SECRET):
             yield Mistake(name, f"{name} is how a job is told a secret", _by_name(name.removesuffix(OF_SECRET)))
+        elif own := _of_image(name, value):
+            yield own
         elif looks_secret(value, name):
             yield Mistake(name, f"{name} has a secret's name or form. {_STORED.capitalize()}", _by_name(name))
         elif not value:
@@ -156,6 +160,17 @@ def _variables(env: Mapping[str, str]) -> Iterator[Mistake]:
             yield Mistake(name, f"{name} {wrong}", "type it anew")
         elif problem := value_problem(name, value):
             yield Mistake(name, *problem)
+
+
+def _of_image(name: str, value: str) -> Mistake | None:
+    """Return the mistake of a variable that would replace the image's value, without which nothing starts."""
+    extends = re.search(rf"\$\{{?{name}\b", value) is not None
+    if name not in _OF_IMAGE and not extends:
+        return None
+    what = f"{name} replaces the value of the image"
+    why = "no shell expands a variable in it" if extends else "the job would not find Python without it"
+    way = "let the command extend it: slipway run"
+    return Mistake(name, f"{what}, and {why}", f"{way} '{name}=FOLDER:${name} python train.py'")
 
 
 def _secrets(env: Mapping[str, str], secrets: Mapping[str, str]) -> Iterator[Mistake]:

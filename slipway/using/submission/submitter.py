@@ -41,6 +41,8 @@ from slipway.using.submission.submission_result import SubmissionDisplay, Submis
 if TYPE_CHECKING:
     from slipway.authoring.packages.working_tree import WorkingTree
 
+COMMAND = "command"
+"""The parameter with the command of `slipway run`."""
 Planned = TypeVar("Planned")
 
 
@@ -312,12 +314,13 @@ def with_code(
         labels = {**asked.overrides.labels, AGENT_LABEL: label_value(context.agent)}
         asked = replace(asked, overrides=replace(asked.overrides, labels=labels))
     if folder is None:
+        _check_without_folder(context, asked, tell)
         return plan(asked)
     from slipway.authoring.packages.code_folder import CodeFolder, code_folder
-    from slipway.authoring.packages.folder_check import about, require_named
+    from slipway.authoring.packages.folder_packages import FILES
     from slipway.authoring.packages.packing import modules, pack, runs_any_folder
-    from slipway.authoring.packages.project_file import FILES
     from slipway.google.catalog.lookup import find_template
+    from slipway.using.submission.code_check import check_commands
 
     catalog = context.catalog
     template = find_template(catalog, asked.template)
@@ -325,13 +328,8 @@ def with_code(
     there = nullcontext(CodeFolder(Path(typed), Path(typed).name))
     with there if tree else code_folder(typed, context.connection.storage, tell) as source:
         tree = tree or source.tree(tell)
-        of_folder = [each for each in template.parameters if each.command and each.name not in swept]
-        for parameter in of_folder if runs_any_folder(template) else ():
-            command = str(asked.params.get(parameter.name, parameter.default or ""))
-            require_named(tree, source.place, command)
-            for line in about(tree, source.place, command):
-                tell(line)
-    code = pack(catalog, template, tree, source.name)
+        script = check_commands(template, asked, source, tree, swept, tell) if runs_any_folder(template) else ""
+    code = pack(catalog, template, tree, source.name, script)
     labels = {**asked.overrides.labels, **code.labels}
     overrides = replace(
         asked.overrides,
@@ -352,6 +350,15 @@ def with_code(
     if upload:
         _upload(context, code.location, code.package.content)
     return planned
+
+
+def _check_without_folder(context: Context, asked: SubmissionRequest, tell: Callable[[str], None]) -> None:
+    """Tell what a command of the image lacks, as check_program does."""
+    command, template = asked.params.get(COMMAND), context.catalog.templates.get(asked.template)
+    if isinstance(command, str) and template:
+        from slipway.using.submission.code_check import check_program  # Most submissions do without its import.
+
+        check_program(template, asked, command, tell)
 
 
 def _upload(context: Context, location: Location, content: bytes) -> None:

@@ -378,9 +378,26 @@ def test_a_script_that_this_python_can_t_read_is_told_and_sent(folder: Path) -> 
     assert "Missing" not in told(folder, "bash scripts/run.sh")
 
 
-@pytest.mark.parametrize("name", ["environment.yml", "Pipfile", "poetry.lock"])
-def test_a_list_of_packages_for_another_installer_is_told(folder: Path, name: str) -> None:  # N25
-    (folder / name).write_text("")
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("environment.yml", "environment.yaml", "conda.yaml", "Pipfile", "poetry.lock", "app/requirements.txt"),
+        *("requirements-gpu.txt", "requirements/base.txt", "requirements.in", "setup.py"),
+    ],
+)
+def test_a_list_of_packages_for_another_installer_or_place_is_told(folder: Path, name: str) -> None:  # N25
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).write_text("setup(install_requires=read())")
     assert f"! what {name} lists is not installed: " in told(folder, "python train.py")
     (folder / "requirements.txt").write_text("six\n")
     assert "not installed" not in told(folder, "python train.py"), "as the fix writes it"
+
+
+@pytest.mark.parametrize("name", ["requirements-dev.txt", "docs/requirements.txt", "a/b/requirements.txt"])
+def test_other_lists_of_packages_are_no_news(folder: Path, name: str) -> None:
+    (folder / name).parent.mkdir(exist_ok=True, parents=True)
+    (folder / name).write_text("six")
+    assert "not installed" not in told(folder, "python train.py")
+    (folder / "requirements-gpu.txt").write_text("six")
+    (folder / "pyproject.toml").write_text("[project]\nname = 'x'\ndependencies = ['six']\n")
+    assert "not installed" not in told(folder, "python train.py"), "the project's are"

@@ -65,6 +65,7 @@ def test_a_folder_that_has_the_import_package_is_packed_with_it_and_labels_tell_
         "slipway_results.py",
         "slipway_round.py",
         "slipway_session.py",
+        "slipway_start.py",
         "slipway_storage.py",
         "slipway_warm.py",
         "slipway_yield.py",

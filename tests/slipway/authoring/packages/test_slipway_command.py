@@ -89,8 +89,10 @@ class Replica:
     def output(self) -> str:
         return f"gs://{self.bucket.name}/jobs/{self.name}"
 
-    def install(self, files: Mapping[str, str]) -> None:
-        sources = source_package.script_sources({name: text.encode() for name, text in files.items()})
+    def install(self, files: Mapping[str, str], executable: Mapping[str, str] | None = None) -> None:
+        executable = executable or {}
+        packed = {name: text.encode() for name, text in {**files, **executable}.items()}
+        sources = source_package.script_sources(packed, executable.keys())
         put_launcher(self.folder / "site")
         for name, content in sources.items():
             place = self.folder / "site" / name
@@ -213,10 +215,86 @@ def test_what_is_no_command_is_said_with_the_way_out(replica: Replica, command: 
     assert f"error: {said}" in err and "fix: " in err
 
 
-def test_what_can_not_be_run_is_said_with_the_way_out(replica: Replica) -> None:
-    for command, word in (("trian --lr 1", "trian"), ("LR=1 python train.py", "LR=1"), ("./train.py", "./train.py")):
-        code, _, err = replica.run(command)
-        assert code == 70 and f"error: can't run {word!r}" in err and "fix: " in err and "Traceback" not in err
+@pytest.mark.parametrize(
+    ("command", "why", "fix"),
+    [
+        ("trian --lr 1", "the image of this machine has no program trian", "list a package that brings it"),
+        ("LR=1 python train.py", "no shell reads the command", "env NAME=VALUE"),
+        ("cd scripts", "no shell reads the command", "sh -c"),
+        ("./bare.sh", "bare.sh does not begin with #!", "bash ./bare.sh"),
+        ("./bare.py", "bare.py does not begin with #!", "python ./bare.py"),
+        ("./zsh.sh", "its first line names the interpreter /usr/bin/nosuchsh, which this machine", "bash ./zsh.sh"),
+        ("./dos.sh", "its line ends are those of Windows", "sed -i 's/\\r$//' ./dos.sh"),
+        ("./absent.sh", "the job has no such file", "name a file of the folder"),
+        ("./train.py", "train.py is not executable", "python ./train.py, or chmod +x it"),
+        ("./data", "it is a folder", "name a program"),
+        ("nvidia-smi", "has no program nvidia-smi", "a machine with a GPU"),
+        ("torchrun train.py", "has no program torchrun", "list torch in requirements.txt"),
+        ("poetry run train.py --lr 1", "has no program poetry", "python train.py --lr 1: the folder's packages"),
+    ],
+)
+def test_what_can_not_be_run_is_said_with_the_way_out(replica: Replica, command: str, why: str, fix: str) -> None:
+    files = {"data/x": "", "train.py": "", "zsh.sh": "#!/usr/bin/nosuchsh\n", "dos.sh": "#!/bin/sh\r\n"}
+    replica.install(files, {"bare.sh": "echo\n", "bare.py": "print()\n"})
+    code, _, err = replica.run(command)
+    assert code == 70 and f"error: can't run {command.split()[0]!r}" in err and "Traceback" not in err
+    assert why in err.partition("why: ")[2] and fix in err.partition("fix: ")[2], err
+
+
+SHADOWS = dict.fromkeys(("types.py", "json.py", "logging.py", "enum.py"), "raise SystemExit('the wrong module')\n")
+
+
+@pytest.mark.parametrize("command", ["python jobs/train.py", "bash -c 'exec python jobs/train.py'"])
+def test_files_of_the_folder_hide_no_module_of_python(replica: Replica, command: str) -> None:
+    """A types.py ended a job before its first line; json.py filled its log."""
+    replica.install(
+        {**SHADOWS, "jobs/train.py": "import json, logging, types, helpers\n", "helpers.py": "print('ran')\n"}
+    )
+    code, out, err = replica.run(command)
+    assert (code, err) == (0, "") and "\nran\n" in out
+
+
+def test_one_replica_that_was_asked_for_has_the_variables_of_several(replica: Replica) -> None:
+    replica.install({"rank.py": "import os\nprint('rank', os.environ.get('RANK'), os.environ.get('WORLD_SIZE'))\n"})
+    assert "\nrank None None\n" in replica.run("python rank.py")[1]
+    replica.more["SLIPWAY_SETTINGS"] = '{"replicas": 1}'
+    assert "\nrank 0 1\n" in replica.run("python rank.py")[1]
+    replica.more["RANK"] = "own"
+    assert "\nrank own 1\n" in replica.run("python rank.py")[1]
+
+
+def test_a_session_starts_without_its_folder_on_the_path(replica: Replica) -> None:
+    replica.install(SHADOWS)
+    assert "usage: slipway_session" in replica.run("python -m slipway_session --help")[1]
+
+
+def test_modules_of_the_folder_s_projects_come_before_the_image_s_packages(replica: Replica) -> None:
+    """And the image's own sitecustomize is loaded as before."""
+    site = replica.folder / "site"
+    replica.install(
+        {
+            "train.py": "import os, acme, pytest\nprint(acme.X, pytest.X, os.environ['OWN'])\n",
+            "libs/a/src/acme.py": "X = 1\n",
+            "pytest.py": "X = 2\n",
+        }
+    )
+    (site / "slipway_sources.py").write_text("FOLDERS = ['libs/a/src']\n")
+    (site / "sitecustomize.py").write_text("import os\nos.environ['OWN'] = 'loaded'\n")
+    code, out, err = replica.run("sh -c 'python -m train'")
+    assert (code, err) == (0, "") and "\n1 2 loaded\n" in out
+
+
+@pytest.mark.parametrize(
+    ("signal_", "said"),
+    [
+        ("BUS", "135 (SIGBUS: most likely out of shared memory)"),
+        ("ABRT", "134 (SIGABRT"),
+        ("SEGV", "139 (SIGSEGV"),
+        ("USR1", "138 (SIGUSR1)"),
+    ],
+)
+def test_an_exit_code_of_a_signal_is_named(replica: Replica, signal_: str, said: str) -> None:
+    assert f"the command ended with {said}" in replica.run(f"bash -c 'kill -{signal_} $$'")[1]
 
 
 def test_what_it_wrote_is_kept_and_its_exit_code_is_the_jobs(replica: Replica) -> None:

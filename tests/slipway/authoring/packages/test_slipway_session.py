@@ -150,7 +150,7 @@ def test_a_run_finds_exactly_the_files_that_were_sent_whatever_runs_did_to_them(
     )
     assert held.run("python shows.py", a_txt="b") == (0, "['a.txt', 'counts.py', 'own', 'shows.py'] b\n", "")
     code, written, _ = held.run("nobody-has-this", a_txt="b")
-    assert code == 127 and "error: nobody-has-this is not on the session's machine" in written, written
+    assert code == 127 and "why: the image of this machine has no program nobody-has-this" in written, written
     assert held.run("python -c 'print(1'")[0] == 1, "a session outlives what can't start"
 
 

@@ -263,7 +263,10 @@ def test_what_comes_from_an_index_is_left_to_the_launcher(sources: Path) -> None
     lines = (f"--index-url {INDEX}", "--extra-index-url https://pypi.org/simple", "six==1.17.0")
     files = members(package.content)
     assert package.requirements == lines
-    assert files["greeter-1.0/slipway_requirements.py"].decode() == f"LINES = {list(lines)!r}\n"
+    assert (
+        files["greeter-1.0/slipway_requirements.py"].decode()
+        == f"LINES = {list(lines)!r}\nSOURCE = 'requirements.txt'\n"
+    )
     assert b"install_requires=[]" in files["greeter-1.0/setup.py"]
 
 

@@ -167,6 +167,12 @@ def test_they_make_another_job_of_a_request(mine: Stack, other: tuple[str, ...])
         (("--env", "1X=2"), "'1X' is no variable's name"),
         (("--env", "SLIPWAY_OUTPUT=gs://x"), "SLIPWAY_OUTPUT is set for each job"),
         (("--env", "EMPTY="), "EMPTY is empty, which Vertex AI refuses"),
+        (
+            ("--env", "PATH=/opt/x:/usr/bin"),
+            "PATH replaces the value of the image, and the job would not find Python without it",
+        ),
+        (("--env", "PATH=/opt/x:$PATH"), "fix: let the command extend it: slipway run 'PATH=FOLDER:$PATH python"),
+        (("--env", "LD_LIBRARY_PATH=/x:${LD_LIBRARY_PATH}"), "no shell expands a variable in it"),
         (("--env", "SAYS=it's"), "has an apostrophe in its value"),
         (
             ("--env", "HF_TOKEN=abcdefghijklm1"),

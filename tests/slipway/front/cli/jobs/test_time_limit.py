@@ -8,6 +8,7 @@ import pytest
 from slipway.base.errors import Timeout
 from slipway.google.jobs import VertexJob
 from slipway.using.jobs.failure import Failure
+from slipway.using.jobs.remedy import meaning
 from slipway.using.submission.ending import error_of_end
 from tests.slipway.front.cli.stack import Stack
 
@@ -53,6 +54,31 @@ def test_a_gpu_s_memory_is_told_as_that() -> None:
     failure = Failure("chief", lines)
     assert failure.brief == "out of a GPU's memory (chief)" and "smaller batch" in failure.fix
     assert Failure("chief", ("ValueError: out of range",)).fix == ""
+
+
+STATUS = "The replica workerpool0-0 exited with a non-zero status of {}."
+
+
+@pytest.mark.parametrize(
+    ("line", "error", "fix"),
+    [
+        ("MemoryError", "", "a smaller batch, or take a machine with more memory"),
+        ("numpy._core._exceptions._ArrayMemoryError: Unable to allocate 9 GiB for an array", "", "a smaller batch"),
+        ("RuntimeError: DataLoader worker is killed by signal: Bus error. out of shared memory", "", "num_workers"),
+        ("", STATUS.format(135), "num_workers"),
+        ("", STATUS.format(139), "PYTHONFAULTHANDLER=1"),
+        ("", STATUS.format(134), "PYTHONFAULTHANDLER=1"),
+        ("ModuleNotFoundError: No module named 'cv2'", "", "list opencv-python-headless in requirements.txt"),
+        ("sh: 1: torchrun: not found", STATUS.format(127), "list torch in requirements.txt"),
+        ("bash: line 1: uv: command not found", "", "the folder's packages are installed"),
+        ("", STATUS.format(3), ""),
+    ],
+)
+def test_what_helps_is_told_by_the_last_lines_and_by_the_exit_code(line: str, error: str, fix: str) -> None:
+    failure = Failure("chief", (line,), why=meaning(error), error=error)
+    assert fix in failure.fix and bool(failure.fix) == bool(fix)
+    if "135" in error:
+        assert failure.words[0] == "SIGBUS: most likely out of shared memory"
 
 
 @pytest.mark.journey

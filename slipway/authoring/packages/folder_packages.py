@@ -1,0 +1,298 @@
+"""What a job installs for a folder of code, and which folders of it have code that others import: by the header of its
+script, its requirements.txt, or its project, held to the versions of a lock. Pure."""
+
+from __future__ import annotations
+
+import posixpath
+import tomllib
+from collections import defaultdict, deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from slipway.authoring.packages import poetry_file, setup_file
+from slipway.authoring.packages.project_file import (
+    PROJECT,
+    Dependency,
+    Project,
+    normal,
+    project_of,
+    read_project,
+    sourced,
+)
+from slipway.authoring.packages.requirements import CODE, CONSTRAINT, has_hash, requirement_lines
+from slipway.authoring.packages.script_header import project_of as header_of
+from slipway.base.errors import ConfigError
+
+REQUIREMENTS, LOCK = "requirements.txt", "uv.lock"
+FILES = (REQUIREMENTS, PROJECT, LOCK, setup_file.PROGRAM, setup_file.SETTINGS)
+"""The files that list what a job installs, at a folder's top."""
+_PYPI = "https://pypi.org/simple"
+_OF_DISK = ("virtual", "editable", "directory", "path")
+"""Sources of a lock's packages that are on the disk."""
+
+Table = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class FolderPackages:
+    """What a job installs for a folder of code."""
+
+    #: As pip reads them, with indexes and constraints.
+    lines: tuple[str, ...] = ()
+    #: The file that lists them.
+    file: str = REQUIREMENTS
+    #: Folders of the folder whose modules are imported by their names from there.
+    code: tuple[str, ...] = ()
+    #: The versions of Python that the code supports, as `>=3.10`; empty for any.
+    python: str = ""
+    #: All packages are listed, not those alone that the code names.
+    is_whole: bool = False
+
+
+@dataclass(frozen=True)
+class _Listed:
+    """What a file lists, before the folder's own projects are told from packages."""
+
+    dependencies: tuple[Dependency, ...]
+    before: tuple[str, ...] = ()
+    constraints: tuple[str, ...] = ()
+    #: The workspace whose sources hold.
+    project: Project = field(default_factory=lambda: Project(""))
+    is_whole: bool = False
+
+
+def packages_of(files: Mapping[str, bytes], top: str, script: str = "") -> FolderPackages:
+    """Return what a job with these files installs that starts a script. `top` is the name of their folder. Raises
+    ConfigError for what no job can install, and for files that can't be read."""
+    if header := _header(files, top, script):
+        return _of_project(files, top, header, _lock(files, top, f"{script}.lock"))
+    if REQUIREMENTS in files:
+        return _of_requirements(files, top)
+    project = _read(files, top)
+    if not project.dependencies and not project.members and LOCK not in files:
+        return FolderPackages(file=project.file, python=project.python)
+    return _of_project(files, top, project, _lock(files, top, LOCK))
+
+
+def python_of(files: Mapping[str, bytes]) -> str:
+    """Return the versions of Python that a folder's project supports, as `>=3.10`; empty for any."""
+    try:
+        return read_project(files).python
+    except ValueError:
+        return ""
+
+
+def _read(files: Mapping[str, bytes], top: str, folder: str = "") -> Project:
+    try:
+        return read_project(files, folder)
+    except ValueError as problem:
+        raise _unreadable(posixpath.join(top, folder, PROJECT), problem) from problem
+
+
+def _header(files: Mapping[str, bytes], top: str, script: str) -> Project | None:
+    try:
+        found = header_of(files.get(script, b""))
+        return project_of(found, script) if found is not None else None
+    except ValueError as problem:
+        raise _unreadable(f"{top}/{script}", problem, "correct the block that begins with # /// script") from problem
+
+
+def _lock(files: Mapping[str, bytes], top: str, name: str) -> Sequence[Table]:
+    try:
+        packages = tomllib.loads(files.get(name, b"").decode()).get("package", ())
+        return [{**package, "source": package["source"], "name": package["name"]} for package in packages]
+    except (ValueError, KeyError, AttributeError, TypeError) as problem:
+        raise _unreadable(f"{top}/{name}", problem) from problem
+
+
+def _unreadable(file: str, problem: Exception, fix: str = "uv lock, which says where it is wrong") -> ConfigError:
+    why = str(problem) if isinstance(problem, ValueError) else f"{problem!r} is not as uv writes it"
+    return ConfigError(f"can't read {file}", why=why, fix=fix)
+
+
+def _of_requirements(files: Mapping[str, bytes], top: str) -> FolderPackages:
+    beside = {f"{top}/{name}": content for name, content in files.items()}
+    lines = requirement_lines(files[REQUIREMENTS], f"{top}/{REQUIREMENTS}", beside, folders=_projects(files))
+    packages = [line for line in lines if not line.startswith(CODE)]
+    own = [line.removeprefix(CODE) for line in lines if line.startswith(CODE)]
+    whole = any(map(has_hash, packages))
+    found = _Folders(files, top, Project(""), {})
+    parts = [folder.partition("[") for folder in own]
+    found.take([Dependency(f"code{bracket}{extras}", {"path": folder}) for folder, bracket, extras in parts])
+    more = () if whole else requirement_lines("\n".join(found.lines).encode(), f"{top}/{REQUIREMENTS}")
+    return FolderPackages(
+        lines=tuple(dict.fromkeys([*packages, *more])),
+        code=tuple(found.code),
+        python=python_of(files),
+        is_whole=whole,
+    )
+
+
+def _of_project(files: Mapping[str, bytes], top: str, project: Project, lock: Sequence[Table]) -> FolderPackages:
+    remote = [package for package in lock if not package["source"].keys() & {*_OF_DISK}]
+    sources = _disk_sources(lock)
+    declared = project.requires()
+    if project.file == PROJECT and not declared:
+        declared = tuple(dependency for line in _declared(lock) for dependency in sourced(line, sources))
+    if project.members and not project.name:  # A workspace that is no project itself.
+        members = sorted(folder for folder in _projects(files) if folder and project.has_member(folder))
+        declared += tuple(Dependency(_read(files, top, folder).name, {"path": folder}) for folder in members)
+    found = _Folders(files, top, project, _commits(remote))
+    found.take(declared, posixpath.dirname(project.file))
+    file = _file(files, project)
+    if not found.lines:
+        return FolderPackages(file=file, code=tuple(found.code), python=project.python)
+    text = "\n".join(dict.fromkeys([*_indexes(project.indexes, remote), *found.lines]))
+    lines = requirement_lines(text.encode(), f"{top}/{project.file or LOCK}")
+    constraints = _constraints(remote) if lock else _of_poetry(files, top, project)
+    whole = tuple(constraints)
+    return FolderPackages((*lines, *whole), file, tuple(found.code), project.python, is_whole=bool(whole))
+
+
+def _file(files: Mapping[str, bytes], project: Project) -> str:
+    """Return the file in which a version is changed."""
+    if project.file == PROJECT:
+        return PROJECT if PROJECT in files else LOCK
+    return project.file
+
+
+def _of_poetry(files: Mapping[str, bytes], top: str, project: Project) -> Iterator[str]:
+    if project.file != PROJECT or poetry_file.LOCK not in files:
+        return
+    try:
+        yield from poetry_file.constraints(tomllib.loads(files[poetry_file.LOCK].decode()).get("package", ()))
+    except (ValueError, KeyError, AttributeError, TypeError) as problem:
+        raise _unreadable(f"{top}/{poetry_file.LOCK}", problem, "poetry lock") from problem
+
+
+class _Folders:
+    """The dependencies of a project and, in their turn, of the folder's projects among them."""
+
+    def __init__(self, files: Mapping[str, bytes], top: str, workspace: Project, commits: Mapping[str, str]) -> None:
+        self._files, self._top, self._workspace, self._commits = files, top, workspace, commits
+        self._projects = _projects(files)
+        self._members = {
+            normal(_read(files, top, folder).name): folder
+            for folder in sorted(self._projects)
+            if workspace.has_member(folder)
+        }
+        self.lines: list[str] = []
+        #: The folders of the import packages of each project, in the order in which they are required.
+        self.code: dict[str, None] = {}
+
+    def take(self, dependencies: Sequence[Dependency], folder: str = "") -> None:
+        """Add dependencies of the project in `folder`, and those of the folder's projects among them."""
+        waiting = deque((dependency, folder) for dependency in dependencies)
+        known: set[str] = set()
+        while waiting:
+            dependency, declared_in = waiting.popleft()
+            place = self._place(dependency, declared_in)
+            if place is None:
+                self.lines.append(self._line(dependency))
+            elif place not in known:
+                known.add(place)
+                project = self._project(place)
+                self.code.update(dict.fromkeys(_code_folders(self._files, place, project)))
+                waiting.extend((each, place) for each in project.requires(dependency.extras))
+
+    def _place(self, dependency: Dependency, declared_in: str) -> str | None:
+        """Return the folder of a project of the folder; None for a package. Raises ConfigError for a member of a
+        workspace that the folder does not have."""
+        source = dependency.source
+        if source.get("workspace"):
+            if dependency.name in self._members:
+                return self._members[dependency.name]
+            raise ConfigError(
+                f"{self._top}: {dependency.name} is a member of a uv workspace that the folder does not have",
+                why="no job has it: the package of a job holds its own folder alone",
+                fix="slipway run --code FOLDER, with [tool.uv.workspace] in it, and the script's path from there",
+            )
+        if not source.get("path"):
+            return None
+        place = posixpath.normpath(posixpath.join(declared_in, source["path"]))
+        place = "" if place == "." else place
+        return place if place in self._projects else None
+
+    def _project(self, place: str) -> Project:
+        """Return a project, for whose dependencies the workspace's sources hold as well."""
+        project, sources = _read(self._files, self._top, place), self._workspace.sources
+        own = [each if each.source else next(sourced(each.line, sources)) for each in project.dependencies]
+        return replace(project, dependencies=tuple(own)) if self._workspace.has_member(place) else project
+
+    def _line(self, dependency: Dependency) -> str:
+        source, name = dependency.source, dependency.name
+        bare, _, marker = dependency.line.partition(" ; ")
+        behind = f" ; {marker}" if marker else ""
+        if name in self._commits or "git" in source:
+            return f"{name} @ {_git(source, self._commits.get(name, ''))}{behind}"
+        place = source.get("url") or source.get("path")
+        return f"{name} @ {place}{behind}" if place else f"{bare}{behind}"
+
+
+def _projects(files: Mapping[str, bytes]) -> set[str]:
+    """Return the folders that have a project, from the top; the top is empty."""
+    names = (PROJECT, setup_file.PROGRAM)
+    return {posixpath.dirname(name) for name in files if posixpath.basename(name) in names}
+
+
+def _code_folders(files: Mapping[str, bytes], place: str, project: Project) -> Iterator[str]:
+    """Yield the folder from which a project's packages are imported; none for the top, which every job has there."""
+    inner = [posixpath.join(place, name) for name in (project.root, "src") if name]
+    has_code = (each for each in inner if any(name.startswith(f"{each}/") and name.endswith(".py") for name in files))
+    folder = next(has_code, place)
+    if folder:
+        yield posixpath.normpath(folder)
+
+
+def _disk_sources(lock: Sequence[Table]) -> Mapping[str, Table]:
+    """Return the sources of a lock's packages that are folders beside the project."""
+    kinds = ((package, kind) for package in lock for kind in _OF_DISK if kind in package["source"])
+    return {normal(package["name"]): {"path": package["source"][kind]} for package, kind in kinds}
+
+
+def _declared(lock: Sequence[Table]) -> list[str]:
+    """Return what the project of a lock requires."""
+    own = [package for package in lock if "." in package["source"].values()]
+    wanted = own[0].get("metadata", {}).get("requires-dist", ()) if own else ()
+    return [
+        each["name"]
+        + (f"[{','.join(each['extras'])}]" if each.get("extras") else "")
+        + each.get("specifier", "")
+        + (f" ; {each['marker']}" if each.get("marker") else "")
+        for each in wanted
+        if "extra ==" not in each.get("marker", "")
+    ]
+
+
+def _indexes(indexes: Sequence[Table], locked: Sequence[Table]) -> Iterator[str]:
+    default = [index["url"] for index in indexes if index.get("default")]
+    yield from (f"--index-url {url}" for url in default)
+    used = {each["source"].get("registry", _PYPI) for each in locked} or {index["url"] for index in indexes}
+    yield from (f"--extra-index-url {url}" for url in sorted(used - {*default, _PYPI}))
+
+
+def _commits(locked: Sequence[Table]) -> Mapping[str, str]:
+    return {normal(each["name"]): each["source"]["git"] for each in locked if "git" in each["source"]}
+
+
+def _git(source: Table, locked: str) -> str:
+    """Return pip's address of a source in git, at the commit that the lock has of it."""
+    address, _, commit = locked.partition("#")
+    url = source.get("git") or address.partition("?")[0]
+    revision = commit or source.get("rev") or source.get("tag") or source.get("branch")
+    inner = f"#subdirectory={source['subdirectory']}" if source.get("subdirectory") else ""
+    return f"git+{url.removeprefix('git+')}{f'@{revision}' if revision else ''}{inner}"
+
+
+def _constraints(locked: Sequence[Table]) -> Iterator[str]:
+    """Yield the version of each package that comes from an index; of several versions each with its markers."""
+    by_name: dict[str, list[Table]] = defaultdict(list)
+    for each in locked:
+        if "registry" in each["source"]:
+            by_name[each["name"]].append(each)
+    for name, versions in by_name.items():
+        for each in versions:
+            markers = each.get("resolution-markers", ()) if len(versions) > 1 else ()
+            behind = f" ; {' or '.join(f'({marker})' for marker in markers)}" if markers else ""
+            yield f"{CONSTRAINT}{name}=={each['version']}{behind}"

@@ -1,0 +1,97 @@
+"""A look at a command of a person's own and its folder, before anything is sent."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from typing import Any
+
+from slipway.authoring.packages.code_folder import CodeFolder
+from slipway.authoring.packages.command_check import Machine, hidden, lacking, require_joined
+from slipway.authoring.packages.command_script import script_of
+from slipway.authoring.packages.folder_check import about, require_named
+from slipway.authoring.packages.folder_packages import FolderPackages, packages_of
+from slipway.authoring.packages.packing import runs_any_folder
+from slipway.authoring.packages.working_tree import WorkingTree
+from slipway.base.formatting import join
+from slipway.model.catalog.template import Offer, Template, applying
+from slipway.model.machines.images import prebuilt
+from slipway.using.submission.submission_request import SubmissionRequest
+
+
+def check_commands(
+    template: Template,
+    asked: SubmissionRequest,
+    source: CodeFolder,
+    tree: WorkingTree,
+    swept: Collection[str],
+    tell: Callable[[str], None],
+) -> str:
+    """Check each command of a submission, as check_command does, and return the script that the first one starts.
+    `swept` are parameters that the points of a sweep give."""
+    scripts = []
+    for parameter in template.parameters:
+        if parameter.command and parameter.name not in swept:
+            command = str(asked.params.get(parameter.name, parameter.default or ""))
+            check_command(template, asked, source, tree, command, tell)
+            scripts.append(script_of(command))
+    return next(filter(None, scripts), "")
+
+
+def check_command(
+    template: Template,
+    asked: SubmissionRequest,
+    source: CodeFolder,
+    tree: WorkingTree,
+    command: str,
+    tell: Callable[[str], None],
+) -> None:
+    """Tell what a command needs and its job lacks. Raises ConfigError for a command that can't run as it is meant."""
+    require_named(tree, source.place, command)
+    require_joined(command, asked.overrides.settings.replicas)
+    lines = [*about(tree, source.place, command), *hidden(tree.files, command)]
+    packages = packages_of(tree.files, source.name, script_of(command))
+    if packages.code:
+        lines.append(f"modules also from {join(packages.code)}")
+    here, others = machines(template, asked)
+    if here:
+        lines += lacking(tree.files, command, packages, here, others)
+    for line in lines:
+        tell(line)
+
+
+def check_program(template: Template, asked: SubmissionRequest, command: str, tell: Callable[[str], None]) -> None:
+    """Tell which program a command without a folder needs and its job lacks. Raises ConfigError as `check_command`."""
+    require_joined(command, asked.overrides.settings.replicas)
+    here, others = machines(template, asked)
+    if here and runs_any_folder(template):
+        for line in lacking({}, command, FolderPackages(), here, others):
+            tell(line)
+
+
+def machines(template: Template, asked: SubmissionRequest) -> tuple[Machine | None, list[Machine]]:
+    """Return the machine that a submission runs on, and those of the template's other choices; None for an image whose
+    content is not known."""
+    chosen = {parameter.name: asked.params.get(parameter.name, parameter.default) for parameter in template.parameters}
+    usual = applying(template.offers, chosen, asked.team)
+    here = {machine for offer in usual for machine in _of(offer, {})}
+    others = [machine for offer in template.offers if offer not in usual for machine in _of(offer, chosen)]
+    return (next(iter(here)) if len(here) == 1 else None), list(dict.fromkeys(others))
+
+
+def _of(offer: Offer, chosen: Mapping[str, Any]) -> Iterator[Machine]:
+    for pool in offer.worker_pools[:1]:
+        task = pool.get("pythonPackageSpec") or {}
+        image = prebuilt(str(task.get("executorImageUri", "")))
+        if image:
+            has_gpu = bool((pool.get("machineSpec") or {}).get("acceleratorType"))
+            yield Machine(image.name, image.framework, has_gpu, _words(offer, chosen))
+
+
+def _words(offer: Offer, chosen: Mapping[str, Any]) -> str:
+    """Return the flags that choose an offer in place of the values that are chosen; empty without any."""
+    flags: Iterable[tuple[str, Any]] = (
+        (name, values[0]) for name, values in offer.when.items() if chosen and chosen.get(name) not in values
+    )
+    shown = {name: value if isinstance(value, str) else json.dumps(value) for name, value in flags}
+    return " ".join(f"--{name} {value}" if name == "machine" else f"-p {name}={value}" for name, value in shown.items())
