@@ -11,13 +11,13 @@ from typing import Any
 
 from slipway.base.errors import Arguments, ConfigError
 from slipway.base.files import OWN_FOLDER, make_folder, own_folder, write_atomically
-from slipway.base.formatting import nearest, quoted
+from slipway.base.formatting import join, nearest, quoted
 from slipway.base.installation import updating
 from slipway.google.catalog.document import read
 from slipway.google.failures import NotFound
 from slipway.google.jobs import VertexJob
 from slipway.google.storage import Location, Storage
-from slipway.model.capacity import CAPACITY_TYPES, POOL
+from slipway.model.capacity import CAPACITY_TYPES, FLEX_START, POOL
 from slipway.model.catalog.model import NAME, VARIABLE, Catalog
 from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import with_numbers
@@ -27,6 +27,7 @@ from slipway.model.labels import TEAM, label_value
 from slipway.model.machines.images import images_of
 from slipway.model.machines.spec import MachineSpec, shape_name
 from slipway.model.machines.table import lacks
+from slipway.model.rules.strategies import FLEX_MODELS, flex_start_has
 
 CONFIG_VARIABLE = "SLIPWAY_CONFIG"
 """The variable that names the folder of a person's own settings."""
@@ -385,11 +386,20 @@ def named(template: Template, offers: tuple[Offer, ...], wanted: str, argument: 
     known = [name for name in names if name in CAPACITY_TYPES]
     near = nearest(wanted, known)
     right = near or next(iter(known), "")
+    never = _no_flex_start(offers) if wanted == FLEX_START else ""
     raise ConfigError(
         f"{template.name} has no capacity type {quoted(wanted)}{f'; did you mean {near}?' if near else ''}",
-        why=f"its capacity types are {', '.join(names)}",
+        why=f"{never}its capacity types are {', '.join(names)}",
         fix=({argument: {right: "30m"} if argument == "wait_for" else right},) if right else updating(),
     )
+
+
+def _no_flex_start(offers: Iterable[Offer]) -> str:
+    """Return that flex-start has none of the offers' machines; empty if it has some."""
+    machines = [MachineSpec.read(pool) for offer in offers for pool in filter(None, offer.worker_pools)]
+    if not machines or any(flex_start_has(machine.accelerator) for machine in machines):
+        return ""
+    return f"flex-start has {join(FLEX_MODELS)} only, not {join({machine.type: '' for machine in machines}, 'or')}; "
 
 
 def reason(offer: Offer) -> str:
