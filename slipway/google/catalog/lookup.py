@@ -24,7 +24,7 @@ from slipway.model.catalog.placeholders import with_numbers
 from slipway.model.catalog.template import OF_TEAM, Offer, Template, applying
 from slipway.model.kinds import KINDS, JobKind
 from slipway.model.labels import TEAM, label_value
-from slipway.model.machines.images import images_of
+from slipway.model.machines.images import PrebuiltImage, images_of
 from slipway.model.machines.spec import MachineSpec, shape_name
 from slipway.model.machines.table import lacks
 from slipway.model.rules.strategies import FLEX_MODELS, flex_start_has
@@ -55,13 +55,13 @@ def unused_pools(pools: Iterable[tuple[str, str]], templates: Iterable[Template]
     return tuple(pool for pool in pools if pool not in used)
 
 
-def ended_images(templates: Iterable[Template], now: datetime) -> Mapping[str, Sequence[str]]:
-    """Return what is over of prebuilt images, each with the names of the templates that run it."""
-    ended: dict[str, list[str]] = {}
+def ended_images(templates: Iterable[Template], now: datetime) -> Mapping[PrebuiltImage, Sequence[str]]:
+    """Return the prebuilt images of which a day is over, each with the names of the templates that run it."""
+    ended: dict[PrebuiltImage, list[str]] = {}
     for template in templates:
         for image in images_of(pool for offer in template.offers for pool in offer.worker_pools):
-            if over := image.ended(now):
-                ended.setdefault(over, []).append(template.name)
+            if image.ended(now):
+                ended.setdefault(image, []).append(template.name)
     return ended
 
 

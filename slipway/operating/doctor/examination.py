@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from slipway.model.findings.finding import Finding
 from slipway.operating.doctor.access import exposed, roles, unread
-from slipway.operating.doctor.backend import backend, catalog, packages, submissions
+from slipway.operating.doctor.backend import backend, catalog, images, packages, submissions
 from slipway.operating.doctor.budget import budget
 from slipway.operating.doctor.clusters import clusters, not_made
 from slipway.operating.doctor.picture import Picture
@@ -18,6 +18,7 @@ FAMILIES: tuple[Callable[[Picture], Iterator[Finding]], ...] = (
     exposed,
     backend,
     catalog,
+    images,
     clusters,
     not_made,
     paused,
