@@ -9,7 +9,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from slipway.base.errors import Arguments, ConfigError
+from slipway.base.errors import Arguments, ConfigError, Fix
 from slipway.base.files import OWN_FOLDER, make_folder, own_folder, write_atomically
 from slipway.base.formatting import join, nearest, quoted
 from slipway.base.installation import updating
@@ -20,7 +20,7 @@ from slipway.google.storage import Location, Storage
 from slipway.model.capacity import CAPACITY_TYPES, FLEX_START, POOL
 from slipway.model.catalog.model import NAME, VARIABLE, Catalog
 from slipway.model.catalog.parameter_types import Value
-from slipway.model.catalog.placeholders import with_numbers
+from slipway.model.catalog.placeholders import render, with_numbers
 from slipway.model.catalog.template import OF_TEAM, Offer, Template, applying
 from slipway.model.kinds import KINDS, JobKind
 from slipway.model.labels import TEAM, label_value
@@ -387,11 +387,21 @@ def named(template: Template, offers: tuple[Offer, ...], wanted: str, argument: 
     near = nearest(wanted, known)
     right = near or next(iter(known), "")
     never = _no_flex_start(offers) if wanted == FLEX_START else ""
+    fix: Fix = ({argument: {right: "30m"} if argument == "wait_for" else right},) if right else updating()
+    if (case := _case_with(template, wanted)) and not isinstance(fix, str):
+        fix = (*fix, f", or for {wanted}: ", {"params": case})
     raise ConfigError(
         f"{template.name} has no capacity type {quoted(wanted)}{f'; did you mean {near}?' if near else ''}",
         why=f"{never}its capacity types are {', '.join(names)}",
-        fix=({argument: {right: "30m"} if argument == "wait_for" else right},) if right else updating(),
+        fix=fix,
     )
+
+
+def _case_with(template: Template, capacity_type: str) -> dict[str, str]:
+    """Return values of parameters with which a template has a capacity type; none if no parameter chooses it."""
+    offers = (offer for offer in template.offers if offer.capacity_type == capacity_type)
+    values = next((offer.when for offer in offers if offer.when), {})
+    return {name: render(wanted[0]) for name, wanted in values.items() if name != OF_TEAM}
 
 
 def _no_flex_start(offers: Iterable[Offer]) -> str:

@@ -103,6 +103,13 @@ def test_flex_start_names_its_machines_where_it_has_none_of_a_templates(machine:
     assert error.value.why == why
 
 
+def test_parameters_that_choose_another_capacity_type_are_named() -> None:
+    spot = offer("spot", size=("2b",))
+    with pytest.raises(ConfigError) as error:
+        named(template(spot, offer("flex-start", size=("9b", "27b"))), (spot,), "flex-start")
+    assert error.value.fix == "capacity='spot', or for flex-start: size='9b'"
+
+
 def test_the_offer_that_was_asked_for_is_taken_on_every_cluster() -> None:
     found = (offer("pool"), offer("spot"), offer("pool"))
     assert [entry.capacity_type for entry in named(template(), found, "pool")] == ["pool", "pool"]
