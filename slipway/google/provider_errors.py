@@ -42,6 +42,8 @@ _REFUSED = re.compile(
     # The sign-in of a job of CI, before Google is asked for anything else.
     r"|\"error\": ?\"(?:unauthorized_client|invalid_target|invalid_request|invalid_grant)\"|getAccessToken\\?' denied"
     r"|failed to generate Google Cloud |ACTIONS_ID_TOKEN_REQUEST_"
+    # Answers that are passed on without their status, and the provider's own words.
+    r"|vpcServiceControlsUniqueIdentifier|violates VPC Service Controls|have not met the retention period"
 )
 _LONGEST = 300
 _BEGINS = re.compile(r'^(?P<indent> *)error: (?:Preview failed: )?(?:before hook "[^"]*" failed: )?(?P<what>\S.*)$')

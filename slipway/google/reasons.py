@@ -34,6 +34,8 @@ _NAMED = {
         r"location set to ([\w-]+)|'(?:locations/)?([\w-]+)' violates constraint|Location ([\w-]+) violates"
         r'|"location": ?"([\w-]+)"'
     ),
+    "bucket": r"""Object '([\w.-]+)/|Bucket '([\w.-]+)'|[Bb]ucket "(?:b/)?([\w.-]+)\"""",
+    "object": r"Object '([^']+)'",
     "project": (
         r"(?:use|access to) project ([\w:.-]*\w)|on resource project (.+?)\.(?:\W|$)"
         r'|"consumer": ?"projects/([\w:.-]+)"'

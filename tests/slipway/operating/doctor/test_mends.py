@@ -120,7 +120,7 @@ def pictures() -> Iterator[Picture]:
     yield picture(policies=shut, published=remade, backend=Backend("gs://s", state(CPU.id)))
     submitter = frozenset(Bound(role, "user:eve@acme.example") for role in SUBMITTER_ROLES.values())
     policies = (Policy(Subject("project", "acme-prod"), submitter),)
-    yield picture(policies=policies)
+    yield picture(lives(), policies=policies)
     yield picture(policies=policies, neighbours=DENIED)
     known = State(submitters=("user:eve@acme.example",))
     yield picture(policies=policies, backend=Backend("gs://s", known))
