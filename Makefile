@@ -44,7 +44,7 @@ engine = $(if $(LAPTOP),environment=$$($(PY) -m local.shell --as $(1) $(OF_STACK
 	command -v pulumi >/dev/null || export PATH="$$PATH:$$($(PY) -m local.engine)"
 # Says what to do where the backend has no such stack, or there is no login to one.
 known = known=$$(pulumi stack --show-name --stack "$(STACK)" --non-interactive 2>&1) || { echo "$$known"; case "$$known" in *"no stack named"*) \
-	  echo '  fix: make select STACK=$(STACK)$(if $(LAPTOP), LAPTOP=1), which makes it';; \
+	  $(PY) -m local.select_stack --advise --stack "$(STACK)" --flags "$(if $(LAPTOP),LAPTOP=1)";; \
 	  *PULUMI_ACCESS_TOKEN*) echo '  fix: add LAPTOP=1 for the local cloud, or export PULUMI_BACKEND_URL, where the state is';; esac; exit 2; }
 # The engine's errors name no way out. Its last word may come after this shell's end, so nothing but that ends what reads it.
 # The patterns have both parentheses for the bash of macOS.

@@ -152,6 +152,15 @@ _RULES = (
         ),
     ),
     (
+        r"no stack named '(?P<stack>[^']+)' found",
+        "this backend has no stack {stack} of this Pulumi project",
+        (
+            "if `name` in Pulumi.yaml was changed, write its former name again (`pulumi stack ls --all` lists the stacks "
+            "of each project); if PULUMI_BACKEND_URL is another, set it back; else make select STACK={stack}, which "
+            "makes it"
+        ),
+    ),
+    (
         "the stack is currently locked by",
         "another run has this stack, or one that was killed had it",
         'see that none is still going, then make cancel STACK=NAME: docs/runbook.md, "A run that was killed"',
