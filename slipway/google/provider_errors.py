@@ -156,7 +156,8 @@ _RULES = (
         "this backend has no stack {stack} of this Pulumi project",
         (
             "if `name` in Pulumi.yaml was changed, write its former name again; `pulumi stack ls --all` lists the "
-            "stacks of each project\nif PULUMI_BACKEND_URL is another, set it back\nelse make select STACK={stack} makes it"
+            "stacks of each project\n"
+            "if PULUMI_BACKEND_URL is another, set it back; else make select STACK={stack} makes the stack"
         ),
     ),
     (
