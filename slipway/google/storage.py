@@ -65,7 +65,7 @@ class StoredObject:
     packed: bool = False
     #: The time of the contents.
     created: datetime | None = None
-    metadata: Mapping[str, str] = field(default_factory=dict)
+    metadata: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @classmethod
     def read(cls, bucket: str, body: Json) -> StoredObject:
