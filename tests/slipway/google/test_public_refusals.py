@@ -303,6 +303,13 @@ def test_a_perimeter_is_known_without_the_status_of_an_answer(line: str) -> None
     assert meaning.what.startswith("a perimeter (VPC Service Controls) forbids it")
 
 
+def test_cloud_storage_is_named_at_a_perimeter_though_its_answer_names_no_service() -> None:
+    said = f"Request is prohibited by organization's policy. vpcServiceControlsUniqueIdentifier: {UID}"
+    for before in ('Error when reading or editing Storage Bucket "x": ', 'blob (key ".pulumi/meta.yaml"): '):
+        meaning = meaning_of(f"* {before}googleapi: Error 403: {said}, forbidden", {})
+        assert "an ingress rule for storage.googleapis.com" in meaning.fix
+
+
 def test_the_providers_own_words_on_retention_are_known() -> None:
     said = "error: Bucket 'acme-catalog' contains objects that have not met the retention period yet"
     assert "--clear-retention-period" in meaning_of(said, {}).fix
