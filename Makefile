@@ -44,13 +44,15 @@ engine = $(if $(LAPTOP),environment=$$($(PY) -m local.shell --as $(1) $(OF_STACK
 	command -v pulumi >/dev/null || export PATH="$$PATH:$$($(PY) -m local.engine)"
 # Says what to do where the backend has no such stack, or there is no login to one.
 known = known=$$(pulumi stack --show-name --stack "$(STACK)" --non-interactive 2>&1) || { echo "$$known"; case "$$known" in *"no stack named"*) \
-	  echo '  fix: make select STACK=$(STACK)$(if $(LAPTOP), LAPTOP=1), which makes it';; \
+	  $(PY) -m local.select_stack --advise --stack "$(STACK)" --flags "$(if $(LAPTOP),LAPTOP=1)";; \
 	  *PULUMI_ACCESS_TOKEN*) echo '  fix: add LAPTOP=1 for the local cloud, or export PULUMI_BACKEND_URL, where the state is';; esac; exit 2; }
 # The engine's errors name no way out. Its last word may come after this shell's end, so nothing but that ends what reads it.
 # The patterns have both parentheses for the bash of macOS.
 advised = 2> >(trap '' INT TERM HUP; while IFS= read -r line || [ -n "$$line" ]; do printf '%s\n' "$$line"; case "$$line" in \
 	  (*'stack is currently locked'*) echo '  fix: see that no run of it is going, here or elsewhere; then make cancel STACK=$(STACK)$(if $(LAPTOP), LAPTOP=1)';; \
 	  (*passphrase*) echo '  fix: export PULUMI_CONFIG_PASSPHRASE=…, the one that this stack was made with';; esac; done >&2)
+# A preview may end in the provider's words before the program runs.
+explained = || { code=$$?; echo 'what the errors mean: make preview STACK=$(STACK)$(if $(LAPTOP), LAPTOP=1) 2>&1 | slipway explain -' >&2; exit "$$code"; }
 # The engine writes the file of the stack that it is given, so it is given a copy; the key it finds in the state. On the laptop
 # nobody acts as an account of Google's.
 copied = test -f "stacks/Pulumi.$(STACK).yaml" || { echo "error: there is no stacks/Pulumi.$(STACK).yaml"; echo '  fix: STACK=NAME, a stack of stacks/'; exit 2; }; \
@@ -123,7 +125,8 @@ refresh: ## take what lives into the state: make refresh STACK=dev [LAPTOP=1] [A
 destroy: ## take a stack down: make destroy STACK=dev [LAPTOP=1] [ARGS=--yes]
 preview up refresh destroy: setup
 	@$(call engine,$(if $(filter preview,$@),previewer,deployer)); $(copied); \
-	$(if $(filter destroy,$@),export SLIPWAY_PURPOSE=destroy PULUMI_RUN_PROGRAM=true;) exec pulumi $@ $(OF_COPY) $(ARGS) $(advised)
+	$(if $(filter destroy,$@),export SLIPWAY_PURPOSE=destroy PULUMI_RUN_PROGRAM=true;) \
+	$(if $(filter preview,$@),,exec )pulumi $@ $(OF_COPY) $(ARGS) $(advised) $(if $(filter preview,$@),$(explained))
 
 cancel: setup ## release the lock that a killed run left; see first that none is going: make cancel STACK=dev [LAPTOP=1] [ARGS=--yes]
 	@$(call engine,deployer); $(known); exec pulumi cancel "$(STACK)" $(ARGS)

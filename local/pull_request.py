@@ -29,6 +29,7 @@ from slipway.deploying.engine.events import STREAMING
 from slipway.reviewing.change.files import seen_from
 
 from .judge import Judge, judge_of
+from .select_stack import fix_of_missing
 
 _WORK = Path(".slipway", "review")
 _STACK_FILE = re.compile(r"stacks/Pulumi\.([^/]+)\.yaml")
@@ -153,7 +154,7 @@ def silent(stack: str, why: str) -> SlipwayError:
 
         laptop = os.environ.get("PULUMI_BACKEND_URL") == file_backend(state_folder() / "pulumi-state")
         demo = "make demo" if stack == "local" else f"make demo STACK={stack}"
-        fix = f"{demo}, which deploys it" if laptop or stack == "local" else f"make select STACK={stack}"
+        fix = f"{demo}, which deploys it" if laptop or stack == "local" else fix_of_missing(Path.cwd(), stack)
     elif "PULUMI_ACCESS_TOKEN" in why:
         fix = "add LAPTOP=1 for the local cloud, or export PULUMI_BACKEND_URL, where the state is"
     return SlipwayError(f"pulumi preview of stack {stack} said nothing", why=why, fix=fix)

@@ -8,6 +8,7 @@ one selects.
 from __future__ import annotations
 
 import argparse
+import json
 import shutil
 import subprocess
 import sys
@@ -15,6 +16,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from slipway.authoring.stack.yaml_file import pulumi_project
 from slipway.base.errors import ConfigError, SlipwayError
 from slipway.base.standard_output import exit_after
 
@@ -57,11 +59,40 @@ def _pulumi(folder: Path, environ: Mapping[str, str] | None, stack: str, *flags:
         )
 
 
+def fix_of_missing(folder: Path, stack: str, flags: str = "", environ: Mapping[str, str] | None = None) -> str:
+    """Return what to do when the backend has no such stack of a folder's project. `flags`: those of the command."""
+    command = " ".join(filter(None, (f"make select STACK={stack}", flags)))
+    others = [project for project in _projects_with(folder, stack, environ) if project != pulumi_project(folder)]
+    if not others:
+        return f"{command}, which makes it"
+    return (
+        f"`name: {' or '.join(others)}` again in Pulumi.yaml, if that is the project's former name: the backend has its"
+        f" stack {stack}\n       or {command}, which makes a second stack"
+    )
+
+
+def _projects_with(folder: Path, stack: str, environ: Mapping[str, str] | None) -> list[str]:
+    """Return the projects of the backend that have a stack of this name; none if Pulumi can't list them."""
+    command = ("pulumi", "stack", "ls", "--all", "--json", "--non-interactive")
+    try:
+        done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)
+    except OSError:
+        return []
+    listed = json.loads(done.stdout) if done.returncode == 0 else []
+    names = [str(entry["name"]).split("/") for entry in listed]
+    return sorted({name[-2] for name in names if len(name) > 1 and name[-1] == stack})
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make select", description=__doc__)
     parser.add_argument("--stack", required=True)
     parser.add_argument("--secrets-provider", default="", help="the key of a new stack's secrets: gcpkms://…")
+    parser.add_argument("--advise", action="store_true", help="print what to do where there is no such stack")
+    parser.add_argument("--flags", default="", help="with --advise: the flags of the command")
     options = parser.parse_args()
+    if options.advise:
+        print(f"  fix: {fix_of_missing(Path.cwd(), options.stack, options.flags)}")
+        return 0
     try:
         select(Path.cwd(), options.stack, options.secrets_provider)
     except SlipwayError as problem:

@@ -42,6 +42,8 @@ _REFUSED = re.compile(
     # The sign-in of a job of CI, before Google is asked for anything else.
     r"|\"error\": ?\"(?:unauthorized_client|invalid_target|invalid_request|invalid_grant)\"|getAccessToken\\?' denied"
     r"|failed to generate Google Cloud |ACTIONS_ID_TOKEN_REQUEST_"
+    # Answers that are passed on without their status, and the provider's own words.
+    r"|vpcServiceControlsUniqueIdentifier|violates VPC Service Controls|have not met the retention period"
 )
 _LONGEST = 300
 _BEGINS = re.compile(r'^(?P<indent> *)error: (?:Preview failed: )?(?:before hook "[^"]*" failed: )?(?P<what>\S.*)$')
@@ -147,6 +149,15 @@ _RULES = (
         (
             "see that no run is going, then make refresh STACK=NAME ARGS=--clear-pending-creates; a deployment takes "
             "over what was made"
+        ),
+    ),
+    (
+        r"no stack named '(?P<stack>[^']+)' found",
+        "this backend has no stack {stack} of this Pulumi project",
+        (
+            "if `name` in Pulumi.yaml was changed, write its former name again; `pulumi stack ls --all` lists the "
+            "stacks of each project\n"
+            "if PULUMI_BACKEND_URL is another, set it back; else make select STACK={stack} makes the stack"
         ),
     ),
     (

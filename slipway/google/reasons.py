@@ -34,12 +34,16 @@ _NAMED = {
         r"location set to ([\w-]+)|'(?:locations/)?([\w-]+)' violates constraint|Location ([\w-]+) violates"
         r'|"location": ?"([\w-]+)"'
     ),
+    "bucket": r"""Object '([\w.-]+)/|Bucket '([\w.-]+)'|[Bb]ucket "(?:b/)?([\w.-]+)\"""",
+    "object": r"Object '([^']+)'",
     "project": (
         r"(?:use|access to) project ([\w:.-]*\w)|on resource project (.+?)\.(?:\W|$)"
         r'|"consumer": ?"projects/([\w:.-]+)"'
     ),
 }
 _HERE = r"orgpolicy:projects/([\w:.-]*\w)|on resource '(?://[\w.]+/)?projects/([a-z][\w:.-]*\w)"
+_OF_STORAGE = re.compile(r"[Ss]torage [Bb]ucket|\bblob \(key |\bstorage/v1/b/")
+"""The provider's and the backend's words for Cloud Storage, whose answers name no service."""
 _UNTOLD = {"service": "this API", "project": "the project", "method": "*"}
 _HALF = 4_000
 _SENTENCE = re.compile(r'"description": ?"((?:[^"\\]|\\.)*)"')
@@ -92,6 +96,8 @@ def reason_of(said: str, permission: str = "", member: str = "", project: str = 
     named = {name: _first(pattern, said) for name, pattern in _NAMED.items()}
     named["member"] = unquote(named["member"]) or member.partition(":")[2]
     called = {"service": f"{permission.partition('.')[0]}.googleapis.com", "method": f"* (here: {permission})"}
+    if not named["service"] and _OF_STORAGE.search(said):
+        named["service"] = "storage.googleapis.com"
     # Another service is named where the call's token could not be had.
     of_call = permission and named["service"] in ("", called["service"])
     values = {

@@ -6,7 +6,7 @@ import base64
 import hashlib
 from collections.abc import Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 from urllib.parse import quote
@@ -65,6 +65,7 @@ class StoredObject:
     packed: bool = False
     #: The time of the contents.
     created: datetime | None = None
+    metadata: Mapping[str, str] = field(default_factory=dict, hash=False)
 
     @classmethod
     def read(cls, bucket: str, body: Json) -> StoredObject:
@@ -76,6 +77,7 @@ class StoredObject:
             updated=parse_timestamp(body.get("updated")),
             packed=bool(body.get("contentEncoding")),
             created=parse_timestamp(body.get("timeCreated")),
+            metadata=dict(body.get("metadata", {})),
         )
 
 

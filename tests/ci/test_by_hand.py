@@ -92,6 +92,8 @@ def test_a_copy_takes_what_the_engine_writes(shell: Shell) -> None:  # N8
     for command in before:
         shell.type(command)
         assert shell.changed() == "", command
+    told = shell.type("make preview STACK=dev ARGS=--no-such-flag || true")
+    assert "what the errors mean: make preview STACK=dev 2>&1 | slipway explain -" in told
     for command in (preview, up):
         assert shell.clean() in shell.type(command)
         assert shell.changed() == ""

@@ -18,6 +18,7 @@ import pytest
 from local.environment import engine_variables
 from local.judge import Judge, included, judge_of, local_paths
 from local.pull_request import Repository, judged, main, offering, preview, silent
+from local.select_stack import fix_of_missing
 from slipway.base.errors import ConfigError
 from tests.local.conftest import ROOT
 
@@ -43,6 +44,26 @@ def test_a_stack_that_the_backend_does_not_have(tmp_path: Path, stack: str, fix:
     work.mkdir()
     why = preview(tmp_path, stack, work / "events", {"PATH": f"{tmp_path}:/usr/bin:/bin"})
     assert fix in silent(stack, why).render()
+
+
+@pytest.mark.parametrize(
+    ("project", "fix"),
+    [
+        (
+            "former",
+            "`name: former` again in Pulumi.yaml, if that is the project's former name: the backend has its stack",
+        ),
+        ("ours", "make select STACK=dev LAPTOP=1, which makes it"),
+    ],
+)
+def test_a_renamed_project_is_not_told_to_make_a_second_stack_first(tmp_path: Path, project: str, fix: str) -> None:
+    engine = tmp_path / "pulumi"
+    names = [f"organization/{project}/dev", "organization/other/prod", "staging"]
+    engine.write_text(f"#!/bin/sh\necho '{json.dumps([{'name': name} for name in names])}'\n")
+    engine.chmod(0o755)
+    (tmp_path / "Pulumi.yaml").write_text("name: ours\nruntime: python\n")
+    environ = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    assert fix_of_missing(tmp_path, "dev", "LAPTOP=1", environ).startswith(fix)
 
 
 def test_a_shell_without_a_login_is_told_how_to_get_one() -> None:

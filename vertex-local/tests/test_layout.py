@@ -35,6 +35,7 @@ APIS = {
 }
 # A method alone in its collection, or that makes a resource of another one, stands with what it is about.
 BESIDE = {
+    "storage.anywhereCaches.list": "buckets",
     "storage.projects.serviceAccount.get": "buckets",
     "storage.managedFolders.list": "object_listing",
     "iam.projects.serviceAccounts.keys.create": "service_accounts",

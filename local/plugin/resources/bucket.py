@@ -103,6 +103,8 @@ class Bucket(Kind):
         while items := cloud.send(_SERVICE, "GET", f"{_path(name)}/o", params={"versions": "true", **_QUIET}).get(
             "items"
         ):
+            if not _lists_caches(cloud, name):
+                return
             if not force:
                 raise CloudError(
                     f"Error trying to delete bucket {name} containing objects without `forceDestroy` set to true"
@@ -111,6 +113,16 @@ class Bucket(Kind):
                 path = f"{_path(name)}/o/{quote(item['name'], safe='')}"
                 params = {"generation": str(item["generation"]), **_QUIET}
                 cloud.send(_SERVICE, "DELETE", path, params=params)
+
+
+def _lists_caches(cloud: Cloud, name: str) -> bool:
+    """Return whether the bucket's caches can be listed. Without that the provider deletes no object, and the bucket as
+    it is (terraform-provider-google #25343)."""
+    try:
+        cloud.send(_SERVICE, "GET", f"{_path(name)}/anywhereCaches", params=_QUIET)
+    except GoogleError:
+        return False
+    return True
 
 
 def _path(name: str) -> str:

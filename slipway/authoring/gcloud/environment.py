@@ -92,17 +92,16 @@ def _references(by_pool: Sequence[_Variables]) -> dict[str, str]:
 
 def _plain_secrets(by_pool: Sequence[_Variables]) -> Iterator[tuple[str, DocumentPart]]:
     """Yield the variables that look like secrets, each once."""
-    first: dict[str, tuple[DocumentPart, str]] = {}
-    for name, variable in [variable for variables in by_pool for variable in variables.items()]:
-        first.setdefault(name, variable)
-    for name, (part, value) in first.items():
-        if not any(looks_secret(line, name) for line in value.splitlines()):
-            continue
+    first: dict[str, DocumentPart] = {}
+    for name, (part, value) in [variable for variables in by_pool for variable in variables.items()]:
+        if any(looks_secret(line, name) for line in value.splitlines()):
+            first.setdefault(name, part)
+    for name, part in first.items():
         if name.endswith(_SUFFIX):
             part.wrong(f"{name} has a secret in plain text", "its reference: projects/…/secrets/…/versions/latest")
         elif any(f"{name}{_SUFFIX}" in variables for variables in by_pool):
             part.wrong(f"{name} looks like a secret, and {name}{_SUFFIX} is set as well", f"leave {name} out")
-        elif any(variables[name][1] != value for variables in by_pool if name in variables):
+        elif len({variables[name][1] for variables in by_pool if name in variables}) > 1:
             what = f"{name} looks like a secret, and has another value in another worker pool"
             part.wrong(what, "names that differ, as a template has one secret for each")
         else:

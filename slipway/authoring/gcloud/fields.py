@@ -39,7 +39,7 @@ def field_of(part: DocumentPart, *names: str) -> DocumentPart:
 
 def text(part: DocumentPart) -> str | None:
     if not isinstance(part.value, str):
-        _mistyped(part, "text", f'"{part.value}"' if isinstance(part.value, int | float) else "text, in quotes")
+        _mistyped(part, "text", "text, in quotes" if part.written is None else f'"{part.written}"')
         return None
     if wrong := unfit(part.value):
         part.wrong(f"the text {wrong}", "correct it, or leave it out")
@@ -75,7 +75,8 @@ def duration(part: DocumentPart) -> int | None:
     """Read seconds."""
     match = _DURATION.fullmatch(part.value) if isinstance(part.value, str) else None
     if match is None:
-        _mistyped(part, "a time in whole seconds", '"3600s", for an hour')
+        is_number = isinstance(part.value, int) and part.written is not None and part.written.isdecimal()
+        _mistyped(part, "a time in whole seconds", f'"{part.written}s"' if is_number else '"3600s", for an hour')
     return int(match[1]) if match else None
 
 
@@ -162,7 +163,7 @@ class Message:
 
 
 def _mistyped(part: DocumentPart, what: str, fix: str) -> None:
-    part.wrong(f"{quoted(str(part.value))} is not {what}", fix)
+    part.wrong(f"{quoted(str(part.value) if part.written is None else part.written)} is not {what}", fix)
 
 
 _ENV = Several(Message({"name": text, "value": text}))

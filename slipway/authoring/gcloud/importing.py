@@ -31,6 +31,8 @@ _STRATEGIES: Mapping[str, str] = {
 }
 
 
+_POOLS_OF_CLUSTERS = ("resourcePools", "resourcePoolSpecs")
+"""The key of a cluster's pools in the API, and in the file of `gcloud ai persistent-resources create --config`."""
 _SPACE = r"\s+(?:beta\s+)?"
 _NO_JOB_FILES = {
     "a shell script": re.compile(rf"\A#!|^\s*(?:\$ )?{CUSTOM_JOB.gcloud.replace(' ', _SPACE)}\b", re.M),
@@ -144,10 +146,10 @@ def _no_job(body: Mapping[str, DocumentPart]) -> None:
         body[kind.spec].wrong(f"this is a {kind.words}, and a job file is a custom job's spec", fix)
     elif "deploymentSpec" in body:
         body["deploymentSpec"].wrong("this is a compiled pipeline", "give a template `pipeline=` in its Python")
-    elif "resourcePools" in body:
+    elif pools := next(filter(None, map(body.get, _POOLS_OF_CLUSTERS)), None):
         name = body["name"].value if "name" in body else "ID"
-        fix = f"`slipway pools adopt {name} --print` writes its entry of a stack file"
-        body["resourcePools"].wrong("this is a cluster, and not a job", fix)
+        fix = f"`slipway pools adopt {name} --print` writes its entry of a stack file, once the cluster exists"
+        pools.wrong("this is a cluster, and not a job", fix)
     else:
         for name, part in body.items():
             if name not in JOB.known and field_of(part, "workerPoolSpecs").value:

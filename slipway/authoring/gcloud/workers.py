@@ -180,7 +180,7 @@ class WorkersReader:
             self.notes.append(Note(field_of(part, "command"), what))
         where = field_of(part, "imageUri")
         for _, problem in image.problems():
-            where.wrong(problem, f"gcloud artifacts docker images describe {image.uri or 'IMAGE'} prints the digest")
+            where.wrong(problem, "HOST/PATH@sha256:DIGEST, whose digest has 64 hexadecimal digits")
         return image
 
     def _package(self, part: DocumentPart, package: Json) -> Package:

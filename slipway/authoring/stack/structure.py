@@ -20,7 +20,7 @@ from slipway.authoring.stack.places import ENTRY, ITEM, right_place
 from slipway.authoring.stack.secrets import shown
 from slipway.authoring.stack.yaml_file import Document, FileMistake, KeyPath
 from slipway.base.codec import camel
-from slipway.base.formatting import meant, nearest
+from slipway.base.formatting import meant, nearest, short
 from slipway.model.capacity import CAPACITY_TYPES, ON_DEMAND, POOL
 
 _KINDS = {
@@ -135,7 +135,7 @@ def check_structure(document: Document) -> StackFile | tuple[FileMistake, ...]:
         misspelt |= {(*path[:-1], OF_THE_API.get(camel(str(path[-1])))) for path in unknown}
         # A misspelt key is one mistake, not also a missing key.
         return tuple(
-            document.mistake(path, *_words(path, detail))
+            document.mistake(path, *_described(path, detail, document.written.get(path, "")))
             for path, detail in zip(map(_path, details), details, strict=True)
             if detail["type"] != "missing" or path not in misspelt
         )
@@ -143,6 +143,13 @@ def check_structure(document: Document) -> StackFile | tuple[FileMistake, ...]:
 
 def _path(detail: Any) -> KeyPath:
     return tuple(part for part in detail["loc"] if part not in (FIXED, RANGE, "[key]"))
+
+
+def _described(path: KeyPath, detail: Any, written: str) -> tuple[str, str]:
+    """Return what is wrong at a key, and the fix. `written`: the characters there that YAML reads as no text."""
+    if detail["type"] == "string_type" and written and path[-2:-1] == ("labels",):
+        return f"should be text, is {short(written)}", f'write "{written}"'
+    return _words(path, detail)
 
 
 def _words(path: KeyPath, detail: Any) -> tuple[str, str]:

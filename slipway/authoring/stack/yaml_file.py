@@ -71,6 +71,8 @@ class Document:
     #: The line (from 1) of each key and list item, by its path.
     lines: Mapping[KeyPath, int] = field(default_factory=dict)
     mistakes: tuple[FileMistake, ...] = ()
+    #: The characters of each scalar that YAML does not read as text: `3.10`, `007`, `12:30`.
+    written: Mapping[KeyPath, str] = field(default_factory=dict)
 
     def line(self, path: KeyPath) -> int:
         """Return the line of the nearest enclosing key that has one; 0 without a file."""
@@ -136,7 +138,7 @@ def from_text(text: str, file: str, loaders: type[StackLoader] = StackLoader) ->
         values = None if node is None else reader.value(node, ())
     except (yaml.YAMLError, RecursionError) as error:
         return Document(file, {}, mistakes=(_syntax(error, text, file),))
-    return Document(file, values, reader.lines, tuple(reader.mistakes))
+    return Document(file, values, reader.lines, tuple(reader.mistakes), reader.written)
 
 
 class _Reader:
@@ -145,6 +147,7 @@ class _Reader:
     def __init__(self, loader: StackLoader, file: str) -> None:
         self.loader = loader
         self.lines: dict[KeyPath, int] = {}
+        self.written: dict[KeyPath, str] = {}
         self.document = Document(file, None, self.lines)
         self.mistakes: list[FileMistake] = []
         self.open: set[int] = set()
@@ -186,6 +189,7 @@ class _Reader:
         else:
             if isinstance(value, str):
                 return self._text(value, path)
+            self.written[path] = str(node.value)
             if not isinstance(value, int) or abs(value) <= LARGEST_NUMBER:
                 return value
             what, fix = f"a number of {len(node.value)} digits", "a smaller one"
@@ -271,6 +275,11 @@ class DocumentPart:
             except (KeyError, IndexError, TypeError):
                 return None
         return here
+
+    @property
+    def written(self) -> str | None:
+        """The characters in the file of a scalar that YAML does not read as text; None for any other value."""
+        return self.document.written.get(self.path)
 
     def __getitem__(self, key: str | int) -> DocumentPart:
         return DocumentPart(self.document, (*self.path, key), self.mistakes)

@@ -11,7 +11,7 @@ from slipway.authoring.stack.secrets import without_secrets
 from slipway.model.kinds.pipeline import Need, TaskGroup
 from slipway.model.machines.spec import KEY, Disk, MachineSpec, compared, is_tpu, machine_or_tpu
 from slipway.model.machines.table import Machine, MachineError
-from slipway.model.rules.code import ENV_NAME, IMAGE, MODULE, SCRIPT
+from slipway.model.rules.code import ENV_NAME, IMAGE, MODULE, SCRIPT, digest_command
 from slipway.model.rules.workers import POSITIONS, Position
 
 ANY_RESERVATION = "any"
@@ -69,7 +69,11 @@ class Image:
                 f"image {uri!r} is not a name such as HOST/PATH@sha256:DIGEST, in lowercase, without https://",
             )
         elif name is None or not name["digest"]:
-            yield "code", f"image {uri!r} is not pinned; write NAME@sha256:DIGEST, which has 64 hexadecimal digits"
+            command = digest_command("IMAGE" if name is None else self.uri)
+            yield (
+                "code",
+                f"image {uri!r} is not pinned; write NAME@sha256:DIGEST, with the digest that `{command}` prints",
+            )
         if not ENV_NAME.fullmatch(self.path):
             yield "code.path", f"{self.path!r} is not a variable's name"
         if "" in self.command[:1]:

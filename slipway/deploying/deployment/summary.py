@@ -195,6 +195,6 @@ def made_otherwise(before: Plan, after: Plan, templates: Iterable[JobTemplate], 
 def of_images(templates: Mapping[str, Template], published: Mapping[str, Template], now: datetime) -> Iterator[str]:
     """Yield the prebuilt images whose last day is over, for templates that did not run them in the last deployment."""
     before = ended_images(published.values(), now)
-    for ended, names in ended_images(templates.values(), now).items():
-        if new := [name for name in names if name not in before.get(ended, ())]:
-            yield f"{join(new)}: {ended}\n  fix: {ENDED_FIX}"
+    for image, names in ended_images(templates.values(), now).items():
+        if new := [name for name in names if name not in before.get(image, ())]:
+            yield f"{join(new)}: {image.ended(now)}\n  fix: {ENDED_FIX}"

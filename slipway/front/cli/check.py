@@ -256,8 +256,10 @@ def _ended(stack: Stack, published: Iterable[Template], remarks: DocumentPart) -
     """Remark on prebuilt images whose last day is over."""
     from slipway.google.catalog.lookup import ended_images
 
-    for ended, names in ended_images(published, Clock().now()).items():
-        remarks["slipway:templates"][stack.templates.index(names[0])].wrong(f"{join(names)}: {ended}", ENDED_FIX)
+    now = Clock().now()
+    for image, names in ended_images(published, now).items():
+        place = remarks["slipway:templates"][stack.templates.index(names[0])]
+        place.wrong(f"{join(names)}: {image.ended(now)}", ENDED_FIX)
 
 
 def _unused(stack: Stack, published: Iterable[Template], remarks: DocumentPart) -> None:

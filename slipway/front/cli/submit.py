@@ -21,6 +21,7 @@ from slipway.base.formatting import quoted
 from slipway.front.cli.terminal import completions
 from slipway.front.cli.terminal.arguments import SubmitArguments, WaitOptions
 from slipway.front.cli.terminal.gcloud import check_format, format_option
+from slipway.front.cli.terminal.mistakes import run_meant
 from slipway.front.cli.terminal.options import WORD, catalog_and_output, job_options, timeout_option, word_option
 from slipway.front.cli.terminal.single_job import submit_one
 from slipway.model.capacity import POOL
@@ -39,7 +40,12 @@ class _OfTemplates(click.Command):
                 f"{quoted(args[0])} is a file, and no template",
                 fix=f"slipway run {shlex.join(args)}, which runs it here",
             )
-        return super().parse_args(ctx, args)
+        try:
+            return super().parse_args(ctx, [*args])
+        except click.UsageError:
+            if run := run_meant(ctx, args):
+                raise ConfigError("slipway submit takes a template, and no command", fix=run) from None
+            raise
 
 
 @click.command(cls=_OfTemplates)

@@ -9,24 +9,25 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from slipway.base.errors import Arguments, ConfigError
+from slipway.base.errors import Arguments, ConfigError, Fix
 from slipway.base.files import OWN_FOLDER, make_folder, own_folder, write_atomically
-from slipway.base.formatting import nearest, quoted
+from slipway.base.formatting import join, nearest, quoted
 from slipway.base.installation import updating
 from slipway.google.catalog.document import read
 from slipway.google.failures import NotFound
 from slipway.google.jobs import VertexJob
 from slipway.google.storage import Location, Storage
-from slipway.model.capacity import CAPACITY_TYPES, POOL
+from slipway.model.capacity import CAPACITY_TYPES, FLEX_START, POOL
 from slipway.model.catalog.model import NAME, VARIABLE, Catalog
 from slipway.model.catalog.parameter_types import Value
-from slipway.model.catalog.placeholders import with_numbers
+from slipway.model.catalog.placeholders import render, with_numbers
 from slipway.model.catalog.template import OF_TEAM, Offer, Template, applying
 from slipway.model.kinds import KINDS, JobKind
 from slipway.model.labels import TEAM, label_value
-from slipway.model.machines.images import images_of
+from slipway.model.machines.images import PrebuiltImage, images_of
 from slipway.model.machines.spec import MachineSpec, shape_name
 from slipway.model.machines.table import lacks
+from slipway.model.rules.strategies import FLEX_MODELS, flex_start_has
 
 CONFIG_VARIABLE = "SLIPWAY_CONFIG"
 """The variable that names the folder of a person's own settings."""
@@ -54,13 +55,13 @@ def unused_pools(pools: Iterable[tuple[str, str]], templates: Iterable[Template]
     return tuple(pool for pool in pools if pool not in used)
 
 
-def ended_images(templates: Iterable[Template], now: datetime) -> Mapping[str, Sequence[str]]:
-    """Return what is over of prebuilt images, each with the names of the templates that run it."""
-    ended: dict[str, list[str]] = {}
+def ended_images(templates: Iterable[Template], now: datetime) -> Mapping[PrebuiltImage, Sequence[str]]:
+    """Return the prebuilt images of which a day is over, each with the names of the templates that run it."""
+    ended: dict[PrebuiltImage, list[str]] = {}
     for template in templates:
         for image in images_of(pool for offer in template.offers for pool in offer.worker_pools):
-            if over := image.ended(now):
-                ended.setdefault(over, []).append(template.name)
+            if image.ended(now):
+                ended.setdefault(image, []).append(template.name)
     return ended
 
 
@@ -385,11 +386,30 @@ def named(template: Template, offers: tuple[Offer, ...], wanted: str, argument: 
     known = [name for name in names if name in CAPACITY_TYPES]
     near = nearest(wanted, known)
     right = near or next(iter(known), "")
+    never = _no_flex_start(offers) if wanted == FLEX_START else ""
+    fix: Fix = ({argument: {right: "30m"} if argument == "wait_for" else right},) if right else updating()
+    if (case := _case_with(template, wanted)) and not isinstance(fix, str):
+        fix = (*fix, f", or for {wanted}: ", {"params": case})
     raise ConfigError(
         f"{template.name} has no capacity type {quoted(wanted)}{f'; did you mean {near}?' if near else ''}",
-        why=f"its capacity types are {', '.join(names)}",
-        fix=({argument: {right: "30m"} if argument == "wait_for" else right},) if right else updating(),
+        why=f"{never}its capacity types are {', '.join(names)}",
+        fix=fix,
     )
+
+
+def _case_with(template: Template, capacity_type: str) -> dict[str, str]:
+    """Return values of parameters with which a template has a capacity type; none if no parameter chooses it."""
+    offers = (offer for offer in template.offers if offer.capacity_type == capacity_type)
+    values = next((offer.when for offer in offers if offer.when), {})
+    return {name: render(wanted[0]) for name, wanted in values.items() if name != OF_TEAM}
+
+
+def _no_flex_start(offers: Iterable[Offer]) -> str:
+    """Return that flex-start has none of the offers' machines; empty if it has some."""
+    machines = [MachineSpec.read(pool) for offer in offers for pool in filter(None, offer.worker_pools)]
+    if not machines or any(flex_start_has(machine.accelerator) for machine in machines):
+        return ""
+    return f"flex-start has {join(FLEX_MODELS)} only, not {join({machine.type: '' for machine in machines}, 'or')}; "
 
 
 def reason(offer: Offer) -> str:

@@ -14,6 +14,8 @@ from slipway.model.catalog.placeholders import joined
 
 _PART = re.compile(r"""'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^'"\\]+|.""", re.DOTALL)
 """What a shell reads in one way: text in quotes, a character behind a backslash, and plain text."""
+_WORD = re.compile(r"""(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^ \t\r\n'"\\])+""", re.DOTALL)
+_SHELLS = frozenset({"bash", "dash", "ksh", "sh", "zsh"})
 _EXPANSION = re.compile(r"\$(?:[A-Za-z_]\w*|\{[^}]*\}?|\()|`")
 _OPERATOR = re.compile(rf"&&|\|\||>>|<<|[|&;<>]|{_EXPANSION.pattern}")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
@@ -40,7 +42,7 @@ def refusal(text: str) -> str:
     """Return why a text is no command that can be run without a shell, or an empty string."""
     if wrong := unreadable(text):
         return f"can't be split into words: {wrong}"
-    for part in _PART.findall(text):
+    for part in _PART.findall(_without_scripts(text)):
         # A shell reads nothing in single quotes or behind a backslash, and only expansions in double quotes.
         syntax = {"'": None, "\\": None, '"': _EXPANSION}.get(part[0], _OPERATOR)
         if syntax and (for_shell := syntax.search(re.sub(r"\\.", "", part))):
@@ -52,14 +54,36 @@ def refusal(text: str) -> str:
     return ""
 
 
+def _without_scripts(text: str) -> str:
+    """Return a command without the texts in double quotes that a shell of the command reads itself, as the last word of
+    `bash -c "echo $RANK"`."""
+    words = [*_WORD.finditer(text)]
+    kept, end = [], 0
+    for before, word in pairwise(words):
+        if word[0].startswith('"') and _hands_script(text[: before.end()]):
+            kept.append(text[end : word.start()])
+            end = word.end()
+    return "".join([*kept, text[end:]])
+
+
+def _hands_script(text: str) -> bool:
+    """Return whether the next word after this beginning of a command is a shell's script: `timeout 9 bash -ec`."""
+    words = shlex.split(text)
+    if not re.fullmatch(r"-[A-Za-z]*c", words.pop()):
+        return False
+    while words and re.fullmatch(r"[-+][\w-]+|pipefail", words[-1]):
+        words.pop()
+    return bool(words) and words[-1].rpartition("/")[2] in _SHELLS
+
+
 def with_shell(text: str) -> str:
     """Return the command that has a shell read a text."""
     return f"bash -c {shlex.quote(text)}"
 
 
 def literal(text: str) -> str:
-    """Return the command that names no parameter where a text has `{name}`."""
-    return re.sub(rf"(?<![${{])\{{({_NAME})\}}(?!\}})", r"{{\1}}", text)
+    """Return the command that arrives as this text, whatever braces it has: `{name}` in it names no parameter."""
+    return re.sub(rf"(?<!\$)\{{({_NAME})\}}", r"{{\1}}", text)
 
 
 def can_name(name: str) -> bool:

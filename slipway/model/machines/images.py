@@ -50,12 +50,15 @@ class PrebuiltImage:
         built = f"its {self.framework} {self.version} is built for compute capability {self.oldest_gpu}"
         return f"image {self.name} can't run on {gpu}: {built} to {self.newest_gpu}, and this GPU has {has}"
 
+    def gone(self, now: datetime) -> bool:
+        """Return whether Google's list no longer offers it."""
+        return now.date().isoformat() > self.end_of_availability
+
     def ended(self, now: datetime) -> str:
         """Return which of its days is over, the worse one; empty before both."""
-        today = now.date().isoformat()
-        if today > self.end_of_availability:
+        if self.gone(now):
             return f"image {self.name} may be gone: Google's list offered it until {self.end_of_availability}"
-        if today > self.end_of_patches:
+        if now.date().isoformat() > self.end_of_patches:
             return f"image {self.name} has had no security updates since {self.end_of_patches}"
         return ""
 

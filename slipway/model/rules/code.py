@@ -23,6 +23,17 @@ IMAGE = re.compile(
     re.ASCII,
 )
 """The form of an image's name."""
+_OF_ARTIFACT_REGISTRY = re.compile(r"[a-z0-9-]+-docker\.pkg\.dev/.+")
+_OF_CONTAINER_REGISTRY = re.compile(r"([a-z]+\.)?gcr\.io/.+")
+
+
+def digest_command(image: str) -> str:
+    """Return the command that prints the digest of an image of any registry."""
+    if _OF_ARTIFACT_REGISTRY.fullmatch(image):
+        return f"gcloud artifacts docker images describe {image}"
+    if _OF_CONTAINER_REGISTRY.fullmatch(image):
+        return f"gcloud container images describe {image}"
+    return f"docker buildx imagetools inspect {image}"
 
 
 @each_worker

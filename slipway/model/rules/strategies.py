@@ -15,6 +15,11 @@ WAITING_STRATEGIES = frozenset(CAPACITY_TYPES[name].strategy for name in WAIT_BY
 STRATEGIES = tuple(row.strategy for row in reversed(tuple(CAPACITY_TYPES.values())) if row.strategy)
 
 
+def flex_start_has(accelerator_name: str | None) -> bool:
+    """Return whether flex-start offers machines with this accelerator."""
+    return accelerator_name in accelerators() and accelerator(accelerator_name).flex_start
+
+
 def _strategy(subject: Subject) -> Iterator[str]:
     if subject.strategy not in STRATEGIES:
         yield f"scheduling.strategy {subject.strategy}: use {', '.join(STRATEGIES)}"
@@ -44,7 +49,7 @@ def _flex_machines(subject: Subject) -> Iterator[str]:
         name = worker.machine.accelerator
         if worker.is_tpu:
             yield f"{worker.name} ({worker.machine.type}): flex-start has no TPUs; take on-demand or a reservation"
-        elif not (name in accelerators() and accelerator(name).flex_start):
+        elif not flex_start_has(name):
             what = name or "no accelerator"
             yield (
                 f"{worker.name} ({worker.machine.type}, {what}): flex-start gives {join(FLEX_MODELS)} machines only "

@@ -9,13 +9,14 @@ from itertools import chain
 
 from slipway.base.formatting import counted, join, short, size
 from slipway.google.catalog.document import PublishedCatalog
-from slipway.google.catalog.lookup import jobs_of
+from slipway.google.catalog.lookup import ended_images, jobs_of
 from slipway.google.live import Unknown
-from slipway.model.findings.finding import Finding, Subject
+from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.model.state import State
 from slipway.operating.doctor.picture import LONGEST_RUN, Picture
 
+_NEWER_IMAGE = "set a newer image of Google's list in these templates, or an image of your own"
 _GOES_ON = "it goes on from there, unless that deployment is still at work"
 _ABANDONED = timedelta(minutes=10)
 _KEPT = timedelta(days=90)
@@ -48,6 +49,15 @@ def catalog(picture: Picture) -> Iterator[Finding]:
         words = f"the catalog was deployed from {commit} with local changes, which nobody can look up"
         yield KINDS["catalog-dirty"].of(subject, words, picture.up, "from a clean checkout")
     yield from _unfinished(published, picture)
+
+
+def images(picture: Picture) -> Iterator[Finding]:
+    """Find prebuilt images past a day of Google's list, which only the templates' owners can replace."""
+    templates = picture.catalog.templates.values() if picture.catalog else ()
+    for image, names in ended_images(templates, picture.now).items():
+        words = f"{image.ended(picture.now)}; {join(names)} {'runs' if len(names) == 1 else 'run'} it"
+        grade = Grade.WARNING if image.gone(picture.now) else Grade.NOTE
+        yield KINDS["image-ended"].of(Subject("image", image.name), words, _NEWER_IMAGE, grade=grade)
 
 
 def _missing(subject: Subject, picture: Picture) -> Finding:

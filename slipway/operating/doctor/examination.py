@@ -6,18 +6,19 @@ from collections.abc import Callable, Iterable, Iterator
 
 from slipway.model.findings.finding import Finding
 from slipway.operating.doctor.access import exposed, roles, unread
-from slipway.operating.doctor.backend import backend, catalog, packages, submissions
+from slipway.operating.doctor.backend import backend, catalog, images, packages, submissions
 from slipway.operating.doctor.budget import budget
 from slipway.operating.doctor.clusters import clusters, not_made
 from slipway.operating.doctor.picture import Picture
 from slipway.operating.doctor.pools import idle_jobs, jobs, paused, pools, quota
-from slipway.operating.doctor.roles_left import roles_gone, roles_left
+from slipway.operating.doctor.roles_left import agent, roles_gone, roles_left
 
 FAMILIES: tuple[Callable[[Picture], Iterator[Finding]], ...] = (
     unread,
     exposed,
     backend,
     catalog,
+    images,
     clusters,
     not_made,
     paused,
@@ -29,6 +30,7 @@ FAMILIES: tuple[Callable[[Picture], Iterator[Finding]], ...] = (
     submissions,
     packages,
     roles_gone,
+    agent,
     roles_left,
     roles,
 )

@@ -5,6 +5,7 @@ IAM does not tell who granted a role. A stack gives its submitters four at once,
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Collection, Iterable, Iterator
 
 from slipway.base.formatting import few, short
@@ -18,6 +19,8 @@ from slipway.model.findings.kinds import KINDS
 from slipway.operating.doctor.picture import Picture, Policy, UnseenPolicy
 
 _ROLES = frozenset(SUBMITTER_ROLES.values())
+_AGENT, _AGENT_ROLE = "@gcp-sa-aiplatform.iam.gserviceaccount.com", "roles/aiplatform.serviceAgent"
+_OTHER_TOOL = "if it goes again, another tool manages that policy: docs/organisation.md#other-tools"
 _WITHOUT = {"project": "nobody can submit", "account": "nobody can submit as it", "bucket": "no job can write there"}
 """The lack of all roles that a stack gave on a resource, by its kind."""
 
@@ -82,8 +85,22 @@ def roles_gone(picture: Picture) -> Iterator[Finding]:
             members = sorted({written[member] for _, member in gone})
             words = f"{few(members)} lost {few(sorted({role for role, _ in gone}))} on {policy.on}"
             shut = f": {_WITHOUT[policy.on.what]} any more" if gone == here else ""
-            mends = f"it gives again what the {picture.origin.noun} names"
+            mends = f"it gives again what the {picture.origin.noun} names; {_OTHER_TOOL}"
             yield KINDS["roles-gone"].of(policy.on, f"{words}{shut}", picture.up, mends)
+
+
+def agent(picture: Picture) -> Iterator[Finding]:
+    """Find the role that Vertex AI's own agent lost on the project. Google gives it once, when the API is enabled."""
+    for policy in picture.policies:
+        if not isinstance(policy, Policy) or policy.on.what != "project" or not picture.there:
+            continue
+        if not any(bound.role == _AGENT_ROLE and _AGENT in bound.member for bound in policy.bound):
+            words = f"Vertex AI's own agent has no {_AGENT_ROLE} on {policy.on}, so clusters and jobs may fail to start"
+            project = shlex.quote(policy.on.name)
+            number = f"$(gcloud projects describe {project} --format='value(projectNumber)')"
+            give = f"gcloud projects add-iam-policy-binding {project} --role={_AGENT_ROLE}"
+            fix = f"{give} --member=serviceAccount:service-{number}{_AGENT}"
+            yield KINDS["agent-role-gone"].of(policy.on, words, fix, f"unless a folder gives it; {_OTHER_TOOL}")
 
 
 def _submitters(catalogs: Iterable[PublishedCatalog | Unknown | None]) -> Collection[str]:

@@ -12,7 +12,7 @@ from itertools import islice
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import counted, quoted, size
 from slipway.google.failures import CloudError, NotFound
-from slipway.google.storage import Location, Storage
+from slipway.google.storage import Location, Storage, StoredObject
 from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import DOLLAR, fill
 from slipway.model.catalog.template import Offer
@@ -36,7 +36,8 @@ _OTHER_PLACES = ("http://", "https://", "ftp://")
 
 
 def contents(storage: Storage, address: str) -> tuple[int, str]:
-    """Return the bytes at an address, as far as was looked, and what to tell of it. Raises ConfigError for nothing."""
+    """Return the bytes at an address, as far as was looked, and what to tell of it. Raises ConfigError for nothing, and
+    for objects that can't be files."""
     if HUB_ADDRESS.fullmatch(address):
         return 0, "fetched from the Hugging Face hub by each machine; not known: whether it is there, and fits the disk"
     at = Location.parse(address)
@@ -58,9 +59,33 @@ def contents(storage: Storage, address: str) -> tuple[int, str]:
             why="the job would copy it before its code starts, and fail",
             fix=_without_wildcard(address) or "correct the address, or write the files first",
         )
+    _require_file_names(address, files)
     least, unsure = ("", "") if whole else ("at least ", "; not known: whether they fit the disk")
     told = f"{least}{counted(f'{len(sizes):,}', 'object')}, {least}{size(sum(sizes))}"
     return sum(sizes), f"{told}, copied to each machine before the code starts{unsure}"
+
+
+def _require_file_names(address: str, objects: Iterable[StoredObject]) -> None:
+    """Raise ConfigError if the launcher can't keep these objects of an address as files of one folder."""
+    from slipway.authoring.packages.slipway_http import (
+        StorageError,
+    )  # The launcher's modules, only for jobs with inputs.
+    from slipway.authoring.packages.slipway_storage import by_path, must_fit
+
+    entries = (
+        {"bucket": stored.at.bucket, "name": stored.at.name, "metadata": stored.metadata}
+        for stored in objects
+        if not stored.at.name.endswith("/")
+    )
+    try:
+        must_fit(by_path(address, entries))
+    except StorageError as problem:
+        raise ConfigError(
+            f"nothing was sent: {problem}",
+            why="each object of an input becomes a file on the machine's disk, and the job would fail before its code "
+            "starts",
+            fix="rename the object: gcloud storage mv OLD NEW; or name a folder without it",
+        ) from problem
 
 
 def _instead_of(address: str) -> str:

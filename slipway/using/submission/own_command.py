@@ -14,13 +14,16 @@ from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.template import USUAL_SCRIPT, Template
 
 
-def command_line(words: tuple[str, ...], folder: Path) -> str:
+def command_line(words: tuple[str, ...], folder: Path, *, has_parameters: bool = True) -> str:
     """Return the command as a parameter has it, for a shell where it needs one. One word alone is a line already, or a
-    file of the folder; a Python file is run by Python, and a shell's by bash. Raises ConfigError for a flag or a folder
+    file of the folder; a Python file is run by Python, and a shell's by bash. `has_parameters`: `{name}` stands for a
+    parameter, as in a job's command, and not for itself, as in a session's. Raises ConfigError for a flag or a folder
     in the place of a program."""
     alone = len(words) == 1 and not (" " in words[0] and (folder / words[0]).is_file())
     _require_program(words[0], folder / words[0], alone=alone)
-    line = words[0] if alone else literal(shlex.join(words))
+    line = words[0] if alone else shlex.join(words)
+    if has_parameters and not alone:
+        line = literal(line)
     first = line.partition(" ")[0] if alone else words[0]
     if first.endswith(".py"):
         line = f"python {line}"

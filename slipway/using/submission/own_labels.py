@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
-from slipway.base.errors import ConfigError
+from slipway.base.errors import ConfigError, Fix, together
 from slipway.base.formatting import counted, join, quoted, unfit
 from slipway.model.catalog.template import Offer, Template
 from slipway.model.labels import NAME_LABEL, RESERVED, TEAM, label_value, own_labels
@@ -16,16 +17,24 @@ MOST = 16
 LONGEST_NOTE = 500
 
 
+_NOTE: Fix = ("lowercase letters, digits, _ and -; words as they are go into ", {"note": "TEXT"})
+
+
+class _LabelProblem(NamedTuple):
+    why: str
+    fix: Fix
+
+
 def checked_labels(labels: Mapping[str, str]) -> Mapping[str, str]:
     """Return the labels unchanged. Raises one ConfigError with all mistakes."""
     problems = [problem for key, value in labels.items() for problem in _problems(key, value)]
     if len(labels) > MOST:
-        problems.append(f"{len(labels)} labels, and {MOST} is the most")
+        problems.append(_LabelProblem(f"{len(labels)} labels, and {MOST} is the most", _NOTE))
     if problems:
         raise ConfigError(
             f"{counted(len(problems), 'label')} wrong",
-            why="\n".join(problems),
-            fix=("lowercase letters, digits, _ and -; words as they are go into ", {"note": "TEXT"}),
+            why="\n".join(problem.why for problem in problems),
+            fix=together(problem.fix for problem in problems),
         )
     return labels
 
@@ -72,15 +81,17 @@ def require_free(template: Template, offers: Iterable[Offer], labels: Mapping[st
         )
 
 
-def _problems(key: str, value: str) -> Iterable[str]:
+def _problems(key: str, value: str) -> Iterator[_LabelProblem]:
     if key == TEAM:
-        yield f"label {TEAM}: it decides for whom a job counts, which --team says"
+        yield _LabelProblem(f"label {TEAM}: Slipway sets it to the team that the job counts for", ({"team": value},))
     elif key.startswith(RESERVED):
-        yield f"label {key}: it begins as those that are set for you"
+        yield _LabelProblem(
+            f"label {key}: keys that begin with {join(RESERVED, 'or')} are reserved", "choose another key"
+        )
     elif not value:
-        yield f"label {key} is empty"
+        yield _LabelProblem(f"label {key} is empty", "give it a value, or leave it out")
     else:
-        yield from label_problems(key, value)
+        yield from (_LabelProblem(problem, _NOTE) for problem in label_problems(key, value))
 
 
 def checked_notify(secret: str) -> str:

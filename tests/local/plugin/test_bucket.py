@@ -99,14 +99,26 @@ def test_a_locked_retention_policy_is_locked_after_the_create(recorder: Recorder
 
 def test_a_bucket_with_objects_is_not_deleted_without_being_asked_to(recorder: Recorder, provider: Provider) -> None:
     recorder.answer(f"GET {_ONE}/o", {"items": [{"name": "x", "generation": "1"}]})
+    recorder.answer(f"GET {_ONE}/anywhereCaches", {})
     with pytest.raises(CloudError, match="containing objects without `forceDestroy` set to true"):
         provider.delete(_TOKEN, "work", {"name": "work", "forceDestroy": False}, 0)
-    assert recorder.lines == [f"GET {_ONE}/o"]
+    assert recorder.lines == [f"GET {_ONE}/o", f"GET {_ONE}/anywhereCaches"]
+
+
+def test_a_bucket_whose_caches_can_not_be_listed_is_not_emptied(recorder: Recorder, provider: Provider) -> None:
+    """As by terraform-provider-google #25343."""
+    recorder.answer(f"GET {_ONE}/o", {"items": [{"name": "x", "generation": "1"}]})
+    recorder.answer(f"GET {_ONE}/anywhereCaches", {"error": {"code": 403, "message": "denied"}}, 403)
+    recorder.answer(f"DELETE {_ONE}", {"error": {"code": 409, "message": "The bucket … is not empty."}}, 409)
+    with pytest.raises(CloudError, match="is not empty"):
+        provider.delete(_TOKEN, "work", {"name": "work", "forceDestroy": True}, 0)
+    assert recorder.lines[-1] == f"DELETE {_ONE}" and f"DELETE {_ONE}/o/x" not in recorder.lines
 
 
 def test_force_destroy_deletes_every_version_of_every_object(recorder: Recorder, provider: Provider) -> None:
     items = [{"name": "a/x", "generation": "1"}, {"name": "a/x", "generation": "2"}]
     recorder.answer(f"GET {_ONE}/o", {"items": items})
+    recorder.answer(f"GET {_ONE}/anywhereCaches", {})
     recorder.answer(f"GET {_ONE}/o", {})
     recorder.answer(f"DELETE {_ONE}/o/a%2Fx", None, 204)
     recorder.answer(f"DELETE {_ONE}", None, 204)

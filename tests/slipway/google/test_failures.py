@@ -231,6 +231,7 @@ DENIED = "the cloud does not allow it to this identity"
             "without the program, which guards running jobs",
             "pulumi destroy --run-program",
         ),
+        ("error: no stack named 'dev' found", "no stack dev of this Pulumi project", "`pulumi stack ls --all`"),
         ("error: the stack is currently locked by 1 lock(s)", "another run has this stack", "docs/runbook.md"),
         ("error: failed to load checkpoint: place 1: unexpected EOF", "the state's file was cut off", "make room"),
         ("    error: unexpected end of JSON input", "the stack's lock was cut off", "docs/runbook.md"),

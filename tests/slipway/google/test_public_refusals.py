@@ -236,10 +236,45 @@ MET: Mapping[str, tuple[int, str, Details, str, str]] = {
         "the service account is not there, was made a moment ago, or may not be seen",
         "where it has just been made, the same command",
     ),
+    "terraform-provider-google 25343": (
+        409,
+        "The bucket you tried to delete is not empty.",
+        [],
+        "the bucket still has objects, or earlier versions of some",
+        "without storage.anywhereCaches.list on the bucket: make bootstrap gives it to CI",
+    ),
+    "google-cloud-go 1509": (
+        403,
+        "Object 'acme-catalog/a' is subject to bucket's retention policy and cannot be deleted or overwritten.",
+        [],
+        "a retention policy keeps the objects of gs://acme-catalog",
+        "gcloud storage buckets update gs://acme-catalog --clear-retention-period",
+    ),
+    "pulumi-gcp 1028": (
+        409,
+        "There were concurrent policy changes. Please retry the whole read-modify-write with exponential backoff.",
+        [],
+        "another program changed the same policy at the same moment",
+        "another tool rewrites that policy: docs/organisation.md#other-tools",
+    ),
+    "temporary hold": (
+        403,
+        "Object 'b/x.json' is under active Temporary hold and cannot be deleted until hold is removed.",
+        [],
+        "an object is under a hold, so it can't be deleted or overwritten: gs://b/x.json",
+        "gcloud storage objects update gs://b/x.json --no-temporary-hold",
+    ),
+    "Artifact Registry of another project": (
+        403,
+        f"Vertex AI Service Agent {VERTEX_AGENT} does not have permission to access Artifact Registry repository x.",
+        [],
+        f"an agent of Google's own lacks a role, not this identity: {VERTEX_AGENT}",
+        f"--member=serviceAccount:{VERTEX_AGENT} --role=roles/aiplatform.serviceAgent",
+    ),
     "terraform-example-foundation 378": (400, "Precondition check failed.", [], *WITHOUT_REASON),
     "k8s-config-connector 404": (400, "Request contains an invalid argument.", [], *WITHOUT_REASON),
 }
-KINDS = {400: Refused, 403: Denied, 412: Refused, 429: Exhausted}
+KINDS = {400: Refused, 403: Denied, 409: Refused, 412: Refused, 429: Exhausted}
 
 
 @pytest.mark.parametrize("case", MET)
@@ -252,7 +287,37 @@ def test_a_verb_and_a_deployment_tell_reason_and_way_out(case: str) -> None:
     meaning = meaning_of(said, {})
     assert what in meaning.what and fix in meaning.fix and meaning.why.startswith(message)
     for told in (error.fix, meaning.fix):
-        assert "roles/aiplatform" not in told and "stack file" not in told and "wait a minute; " not in told
+        assert "roles/aiplatform.viewer" not in told and "stack file" not in told and "wait a minute; " not in told
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        f'oauth2/google: status code 403: {{"error": {{"message": "vpcServiceControlsUniqueIdentifier: {UID}"}}}}',
+        f"rpc error: code = PermissionDenied desc = Request is prohibited. vpcServiceControlsUniqueIdentifier: {UID}",
+        "<Code>SecurityPolicyViolated</Code><Message>Request violates VPC Service Controls.</Message>",
+    ],
+)
+def test_a_perimeter_is_known_without_the_status_of_an_answer(line: str) -> None:
+    (meaning,) = meanings([f"error: preview failed: {line}"], {})
+    assert meaning.what.startswith("a perimeter (VPC Service Controls) forbids it")
+
+
+def test_cloud_storage_is_named_at_a_perimeter_though_its_answer_names_no_service() -> None:
+    said = f"Request is prohibited by organization's policy. vpcServiceControlsUniqueIdentifier: {UID}"
+    for before in ('Error when reading or editing Storage Bucket "x": ', 'blob (key ".pulumi/meta.yaml"): '):
+        meaning = meaning_of(f"* {before}googleapi: Error 403: {said}, forbidden", {})
+        assert "an ingress rule for storage.googleapis.com" in meaning.fix
+
+
+def test_the_providers_own_words_on_retention_are_known() -> None:
+    said = "error: Bucket 'acme-catalog' contains objects that have not met the retention period yet"
+    assert "--clear-retention-period" in meaning_of(said, {}).fix
+
+
+def test_a_conflict_of_a_buckets_policy_is_another_programs_change() -> None:
+    answer = "googleapi: Error 412: At least one of the pre-conditions you specified did not hold., conditionNotMet"
+    assert "another tool rewrites" in meaning_of(f'Error setting IAM policy for storage bucket "b/x": {answer}', {}).fix
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,7 @@ class Buckets:
             Route("PUT", base + "/{bucket:any}", self.update),
             Route("DELETE", base + "/{bucket:any}", self.delete),
             Route("GET", base + "/{bucket:any}/storageLayout", self.layout),
+            Route("GET", base + "/{bucket:any}/anywhereCaches", self.caches),
             Route("GET", "/storage/v1/projects/{project}/serviceAccount", self.service_account),
         ]
 
@@ -131,6 +132,12 @@ class Buckets:
         self._guard.bucket(call, "storage.objects.list", bucket["name"])
         answer = {"kind": "storage#storageLayout", "bucket": bucket["name"]}
         return Reply(body={**answer, **{name: bucket[name] for name in ("location", "locationType")}})
+
+    def caches(self, call: Call) -> Reply:
+        """Return no caches: no bucket here has one."""
+        bucket = self._records.bucket(call.params["bucket"])
+        self._guard.bucket(call, "storage.anywhereCaches.list", bucket["name"])
+        return Reply(body={"kind": "storage#anywhereCaches"})
 
     def service_account(self, call: Call) -> Reply:
         self._guard.project(call, "resourcemanager.projects.get", call.params["project"])

@@ -4,15 +4,25 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Sequence
+from itertools import pairwise
 
 import click
 
 from slipway.base.formatting import nearest
 from slipway.front.cli.terminal.peers import flag_meant
+from slipway.model.catalog.template import USUAL_SCRIPT
 
 _EXTRA = re.compile(r"Got unexpected extra arguments? \((.*)\)", re.DOTALL)
 _CHOICE = re.compile(r"'(.*)' is not one of ", re.DOTALL)
 _ASSIGNMENT = re.compile(r"[a-z][a-z0-9_]*=")
+
+_PROGRAM = re.compile(
+    r"python[\d.]*|torchrun|accelerate|deepspeed|ba?sh|uvx?|poetry|mpirun|env|nvidia-smi|.*\s.*|\.{0,2}/.*|.*\.(py|sh|ipynb)",
+    re.DOTALL,
+)
+_NOT_OF_RUN = ("-f", "--follow", "--wait", "--")
+"""Words of `slipway submit` that `slipway run` has no use for: it follows the job, and its flags come first."""
 
 
 def in_words(error: click.UsageError) -> str:
@@ -46,6 +56,41 @@ def fix_of(error: click.UsageError, help: str) -> str:
         pairs = (f"{name}={value}" for name, value in zip(names, values, strict=True))
         return " ".join(f"-p {shlex.quote(pair)}" for pair in pairs)
     return help
+
+
+def run_meant(context: click.Context, args: Sequence[str]) -> str:
+    """Return the `slipway run` that is meant by a template and a command as words of `slipway submit`; empty if these
+    words are no command."""
+    places = _positional(context.command, args)
+    if len(places) < 2:
+        return ""
+    template, command = args[places[0]], args[places[1] :]
+    named = "" if template == USUAL_SCRIPT else f"--template {template}"
+    if _ASSIGNMENT.match(command[0]) or (named and not _PROGRAM.fullmatch(command[0])):
+        return ""
+    if any(before in ("-p", "--param") and "=" not in word for before, word in pairwise(args)):
+        return ""  # A parameter's value follows its name.
+    flags = [word for place, word in enumerate(args[: places[1]]) if place != places[0] and word not in _NOT_OF_RUN]
+    return " ".join(filter(None, ("slipway run", named, shlex.join([*flags, *command]))))
+
+
+def _positional(command: click.Command, args: Sequence[str]) -> list[int]:
+    """Return the places of words that are neither a flag nor the value of a known one, up to an unknown flag."""
+    flags = {flag: param for param in command.params if isinstance(param, click.Option) for flag in param.opts}
+    places: list[int] = []
+    value_follows = only_words = False
+    for place, word in enumerate(args):
+        if value_follows:
+            value_follows = False
+        elif word == "--" and not only_words:
+            only_words = True
+        elif only_words or not word.startswith("-"):
+            places.append(place)
+        elif word in flags:
+            value_follows = not flags[word].is_flag
+        elif word.partition("=")[0] not in flags:
+            break
+    return places
 
 
 def _before_command(flag: str, context: click.Context, help: str) -> str:

@@ -15,7 +15,7 @@ from slipway.base.formatting import clock, join, span
 from slipway.front.cli.terminal import screen
 from slipway.google.jobs import AT_LEAST_ONCE, VertexJob
 from slipway.model.catalog.model import Catalog
-from slipway.model.machines.images import images_of, misfits
+from slipway.model.machines.images import misfits
 from slipway.model.prices import UNKNOWN, UNKNOWN_PRICE, dollars, price_text, unpriced
 from slipway.using.context import Context
 from slipway.using.jobs.earliest_start import compared
@@ -157,7 +157,7 @@ def choice_lines(context: Context, prepared: PreparedSubmission, choice: Choice,
 
 def below_verdict(context: Context, prepared: PreparedSubmission, choice: Choice) -> Iterator[str]:
     """Yield what the verdict leaves out: parameters that do nothing, how often it may run, parts of the price, an image
-    past its day or unfit for the GPU, and why offers were not taken, except as `leaving` reports."""
+    unfit for the GPU, and why offers were not taken, except as `leaving` reports."""
     offer = choice.taken.candidate.offer
     if idle := prepared.without_effect(offer):
         has = "has" if len(idle) == 1 else "have"
@@ -172,7 +172,6 @@ def below_verdict(context: Context, prepared: PreparedSubmission, choice: Choice
     pools, asked = offer.worker_pools, prepared.overrides
     if asked.of_folder:  # What reviewed code brings was judged when it was deployed.
         yield from (f"  {why}" for why in misfits(pools, asked.requirements))
-    yield from (f"  {ended}" for image in images_of(pools) if (ended := image.ended(context.now)))
     known = left_pool(choice)
     yield from (f"  {not_taken(judged)}" for judged in choice.passed if judged is not known)
 

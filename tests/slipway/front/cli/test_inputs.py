@@ -69,6 +69,26 @@ def test_what_can_not_be_copied_is_refused_before_it_is_sent(with_input: Stack, 
     assert not with_input.jobs()
 
 
+@pytest.mark.parametrize("flags", [(), ("--dry-run",)])
+@pytest.mark.parametrize(
+    ("names", "told"),
+    [
+        (["a//b"], "{}/odd/a//b has a name that no file can have"),
+        (["../b"], "{}/odd/../b has a name that no file can have"),
+        (["a", "a.b", "a/b"], "{0}/odd/a/b has a name that no file can have beside {0}/odd/a"),
+        (["é" * 128], "has a name that no file can have"),
+    ],
+)
+def test_objects_that_can_not_be_files_are_refused_before_the_job_is_sent(
+    with_input: Stack, names: list[str], told: str, flags: tuple[str, ...]
+) -> None:
+    for name in names:
+        with_input.put(f"odd/{name}", b"1")
+    refused = with_input.run(*SUBMIT, *flags, "-p", f"data={with_input.address}/odd")
+    assert refused.code == 2 and not with_input.jobs()
+    assert told.format(with_input.address) in refused.err and "fix: rename the object: gcloud storage mv" in refused.err
+
+
 def test_names_that_begin_alike_hide_no_missing_folder_and_no_folder_that_is_there(
     with_input: Stack, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -70,9 +70,12 @@ def test_a_sweep_labels_all_of_its_runs_and_what_is_like_a_job_has_its_own(stack
     [
         (("--label", "Model=Gemma 2"), "label 'Model': a key must have at most 64 lowercase letters"),
         (("--label", "model"), "'model' is not key=value"),
-        (("--label", "slipway-user=bob"), "label slipway-user: it begins as those that are set for you"),
+        (
+            ("--label", "slipway-user=bob"),
+            "keys that begin with slipway- or goog- are reserved\n  fix: choose another key",
+        ),
         (tuple(f"--label=key{number}=v" for number in range(17)), "17 labels, and 16 is the most"),
-        (("--label", "team=vision"), "label team: it decides for whom a job counts, which --team says"),
+        (("--label", "team=vision"), "the team that the job counts for\n  fix: --team vision\n"),
         (("--note", "x" * 501), "the note has 501 characters, and 500 is the most"),
     ],
 )

@@ -1,6 +1,7 @@
 """`slipway run`: a command in this folder, as a job that is followed. # N25"""
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -114,6 +115,11 @@ def test_a_program_of_the_image_needs_no_folder(open_to_commands: Stack, tmp_pat
 def test_words_are_one_line_for_a_shell(words: tuple[str, ...], line: str, tmp_path: Path) -> None:
     (tmp_path / "my train.py").touch()
     assert command_line(words, tmp_path) == line
+
+
+def test_a_sessions_command_has_no_parameters_and_keeps_its_braces(tmp_path: Path) -> None:
+    words = ("python", "train.py", "{x}", "{{x}}")
+    assert shlex.split(command_line(words, tmp_path, has_parameters=False)) == [*words]
 
 
 def test_what_nothing_can_run_is_refused(open_to_commands: Stack) -> None:

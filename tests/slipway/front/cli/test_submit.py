@@ -57,12 +57,13 @@ def test_a_dry_run_prints_what_would_be_sent_and_sends_nothing(stack: Stack) -> 
         assert asked["containerSpec"] == got["containerSpec"] and asked["machineSpec"] == got["machineSpec"]
 
 
-def test_a_prebuilt_image_past_its_last_day_is_told_below_the_verdict(stack: Stack) -> None:  # P3, N3
+def test_a_prebuilt_image_past_its_last_day_is_told_to_operators_and_not_to_submitters(stack: Stack) -> None:  # N3
     image = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest"
     stack.spec()["workerPoolSpecs"][0]["containerSpec"]["imageUri"] = image
     stack.publish()
-    told = stack.well("submit", "hello", "--dry-run").err
-    assert "\n  image sklearn-cpu.1-6 may be gone: Google's list offered it until 2026-07-11\n" in told
+    assert "sklearn-cpu.1-6 may be gone" not in stack.well("submit", "hello", "--dry-run").err
+    told = stack.run("doctor").out
+    assert "! image sklearn-cpu.1-6 may be gone: Google's list offered it until 2026-07-11; hello runs it\n" in told
 
 
 def test_values_without_end_are_not_repeated_whole(stack: Stack) -> None:

@@ -86,6 +86,30 @@ def test_what_only_a_newer_version_knows_is_no_fix() -> None:
         find_kind(template(), "")
 
 
+@pytest.mark.parametrize(
+    ("machine", "why"),
+    [
+        (
+            {"machineType": "n1-standard-4", "acceleratorType": "NVIDIA_TESLA_T4", "acceleratorCount": 1},
+            "flex-start has L4, A100, H100, H200 and B200 only, not n1-standard-4; its capacity types are spot",
+        ),
+        ({"machineType": "g2-standard-4", "acceleratorType": "NVIDIA_L4"}, "its capacity types are spot"),
+    ],
+)
+def test_flex_start_names_its_machines_where_it_has_none_of_a_templates(machine: dict[str, object], why: str) -> None:
+    spec = {"jobSpec": {"workerPoolSpecs": [{"machineSpec": machine}, {}]}}
+    with pytest.raises(ConfigError, match="digits has no capacity type 'flex-start'") as error:
+        named(template(), (replace(offer("spot"), request=spec),), "flex-start")
+    assert error.value.why == why
+
+
+def test_parameters_that_choose_another_capacity_type_are_named() -> None:
+    spot = offer("spot", size=("2b",))
+    with pytest.raises(ConfigError) as error:
+        named(template(spot, offer("flex-start", size=("9b", "27b"))), (spot,), "flex-start")
+    assert error.value.fix == "capacity='spot', or for flex-start: size='9b'"
+
+
 def test_the_offer_that_was_asked_for_is_taken_on_every_cluster() -> None:
     found = (offer("pool"), offer("spot"), offer("pool"))
     assert [entry.capacity_type for entry in named(template(), found, "pool")] == ["pool", "pool"]

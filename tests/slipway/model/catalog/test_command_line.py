@@ -4,11 +4,11 @@ import shlex
 from enum import Enum
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from slipway.model.catalog import placeholders
-from slipway.model.catalog.command_line import filled, names, program, refusal, unreadable, with_shell
+from slipway.model.catalog.command_line import filled, literal, names, program, refusal, unreadable, with_shell
 
 
 @pytest.mark.parametrize(
@@ -24,6 +24,10 @@ from slipway.model.catalog.command_line import filled, names, program, refusal, 
         ('python a.py "$(date)"', "has $( for a shell"),
         ("python a.py `date`", "has ` for a shell"),
         ("CUDA_VISIBLE_DEVICES=0 python a.py", "begins with CUDA_VISIBLE_DEVICES=…"),
+        ('bash train.sh -c "$RANK"', "has $RANK for a shell"),
+        ('bash -c "echo $0" "$RANK"', "has $RANK for a shell"),
+        ("bash -c $RANK", "has $RANK for a shell"),
+        ('python -c "$CODE"', "has $CODE for a shell"),
         ("exit 7", "begins with exit, which only a shell has"),
         ("source env.sh", "begins with source, which"),
         ("python a.py \\\n  --lr 0.1", "a backslash at the end of a line"),
@@ -42,6 +46,8 @@ def test_what_only_a_shell_reads_is_refused(text: str, why: str) -> None:
     [
         "python train.py --lr 0.1",
         "bash -c 'python a.py && echo $HOME > x'",
+        'bash -c "python a.py --rank $RANK && echo $(date)"',
+        'env LR=1 /bin/bash -euo pipefail -lc "echo ${RANK}" zero',
         "python a.py 'a && b' \"c | d\" \\; e\\&f",
         'python a.py "costs 5$" $ 5$ "\\$HOME"',
         "python train.py optimizer.lr=0.1 --pattern=*.csv",
@@ -83,6 +89,15 @@ def test_a_command_names_parameters() -> None:
     with pytest.raises(KeyError, match="lr"):
         filled("{lr}", {})
     assert filled("python  't.py'  {}", {"lr": "1"}) == "python  't.py'  {}", "sent as it was written"
+
+
+@example("{{a}}")
+@example("{{a}")
+@example("{a}}")
+@example("${{ secrets.a }} ${{a}} ${a} {{{a}}}")
+@given(st.text() | st.text("{}$ab'\" -"))
+def test_any_word_of_a_command_arrives_as_typed(word: str) -> None:
+    assert shlex.split(filled(literal(shlex.join(["run", word])), {})) == ["run", word]
 
 
 @given(st.text(), st.text())

@@ -101,6 +101,9 @@ def pictures() -> Iterator[Picture]:
     yield picture(published=replace(told, whole=None, damage="not valid JSON"))
     yield picture(commits=("1234567 x",))
     yield picture(published=published(catalog(CPU, dirty=True)))
+    image = {"containerSpec": {"imageUri": "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest"}}
+    old = offer(request={"jobSpec": {"workerPoolSpecs": [image]}})
+    yield picture(published=published(catalog(CPU, template("lora", old), template("tune", old))))
     yield picture(backend=Backend("gs://s", state(CPU.id, OLD.id)))
     yield picture(backend=Backend("gs://s", None))
     yield picture(backend=Backend("file:///s", state(CPU.id), pending=("work",)))
@@ -117,7 +120,7 @@ def pictures() -> Iterator[Picture]:
     yield picture(policies=shut, published=remade, backend=Backend("gs://s", state(CPU.id)))
     submitter = frozenset(Bound(role, "user:eve@acme.example") for role in SUBMITTER_ROLES.values())
     policies = (Policy(Subject("project", "acme-prod"), submitter),)
-    yield picture(policies=policies)
+    yield picture(lives(), policies=policies)
     yield picture(policies=policies, neighbours=DENIED)
     known = State(submitters=("user:eve@acme.example",))
     yield picture(policies=policies, backend=Backend("gs://s", known))

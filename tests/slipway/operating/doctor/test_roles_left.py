@@ -10,7 +10,7 @@ from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.identity import Identity
 from slipway.model.state import State
 from slipway.operating.doctor.picture import Backend, Policy
-from tests.slipway.operating.doctor.picture import CPU, found, published
+from tests.slipway.operating.doctor.picture import CPU, found, lives, published
 from tests.slipway.reviewing.builders import TRAINER, catalog
 
 ADA, EVE = "group:ada@acme.example", "user:Eve@acme.example"
@@ -94,6 +94,21 @@ def test_roles_that_are_gone_are_told_where_nobody_can_submit_any_more() -> None
     finding = left(Policy(WORK, frozenset({of_old, *submitters})), kind="roles-gone", backend=IDLE)
     assert finding and f"serviceAccount:{TRAINER} lost roles/storage.objectUser on bucket" in finding.sentence
     assert "nobody" not in finding.sentence
+
+
+def test_the_lost_role_of_vertex_ais_own_agent_is_told_with_the_command_that_gives_it() -> None:
+    role, member = (
+        "roles/aiplatform.serviceAgent",
+        "serviceAccount:service-12@gcp-sa-aiplatform.iam.gserviceaccount.com",
+    )
+    there = Policy(PROJECT, frozenset({Bound(role, member)}))
+    lost = Policy(PROJECT, frozenset({Bound(role, "user:ada@acme.example"), Bound("roles/viewer", member)}))
+    assert found(lives(used=1), policies=(there,)).get("agent-role-gone") is None
+    assert found(policies=(lost,), clusters=()).get("agent-role-gone") is None, "nothing needs the agent yet"
+    finding = found(lives(used=1), policies=(lost,))["agent-role-gone"]
+    assert finding.sentence.startswith(f"Vertex AI's own agent has no {role} on {PROJECT}")
+    assert finding.fix.startswith(f"gcloud projects add-iam-policy-binding {PROJECT.name} --role={role} --member=")
+    assert "another tool manages that policy" in finding.means
 
 
 def test_roles_that_are_there_or_on_their_way_are_not_told() -> None:
