@@ -348,7 +348,7 @@ def test_dependencies_among_components_of_a_workspace_hold_nothing_up(kind: str,
 
 @pytest.mark.parametrize(
     "alias",
-    [pulumi.Alias(name="ml"), "urn:pulumi:dev::slipway::slipway:components:Workspace::ml"],
+    [pulumi.Alias(name="ml"), "urn:pulumi:dev::slipway::slipway:index:Workspace::ml"],
     ids=["name", "urn"],
 )
 def test_a_renamed_component_keeps_what_its_former_name_made(alias: Any) -> None:
