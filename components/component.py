@@ -13,6 +13,7 @@ from slipway.model.facts import STACK
 
 from .composition import composition
 from .duplicates import constructed_at
+from .engine import new_future
 from .entries import refuse_other, refuse_unfit
 from .group import Group
 from .member import Member
@@ -46,7 +47,7 @@ class Component(Member):
         self.needed = []
         # Filled once the composition is decided: the engine is sent a component when its dependencies are known.
         self._facts: dict[str, Any] = {}
-        self.children: asyncio.Future[None] = asyncio.get_event_loop().create_future()
+        self.children: asyncio.Future[None] = new_future()
         explained = pulumi.ResourceOptions(transformations=self.composition.explained)
         waiting = pulumi.ResourceOptions.merge(self.options, explained)
         waiting.depends_on = pulumi.Output.from_input(cast(Any, self._decided()))

@@ -31,7 +31,7 @@ from slipway.model.origin import Origin, Program
 from slipway.model.state import State
 
 from .duplicates import refuse_duplicates
-from .engine import ADVICE, EngineRun, ProgramEnd, destroys, fail, in_thread, known
+from .engine import ADVICE, EngineRun, ProgramEnd, current_program, destroys, fail, in_thread, known
 from .entries import ArgumentError, refuse_no_place, refuse_sign_in, refuse_wrong
 from .group import Group, all_declared, prefix
 from .hooks import Hooks
@@ -92,7 +92,7 @@ class Composition:
         watch()
         self.components: list[Member] = []
         self.left = {}
-        self._program = asyncio.current_task()
+        self._program = current_program()
         self.end_of_program = ProgramEnd()
 
     def join(self, component: Member) -> None:
