@@ -156,8 +156,8 @@ def _within() -> bool:
 
 def new_future() -> asyncio.Future[Any]:
     """Return a future of the program's event loop, which does not run yet if a test imports the program."""
-    future: asyncio.Future[Any] = _ensure_event_loop().create_future()
-    return future
+    loop: asyncio.AbstractEventLoop = _ensure_event_loop()  # type: ignore[no-untyped-call]
+    return loop.create_future()
 
 
 def current_program() -> asyncio.Task[Any] | None:
@@ -174,13 +174,13 @@ def imported_now() -> list[ModuleSpec]:
     frame = sys._getframe(1)
     while frame is not None:
         spec = frame.f_globals.get("__spec__")
-        if frame.f_code.co_name == "<module>" and _is_importing(spec):
+        if frame.f_code.co_name == "<module>" and spec is not None and _is_importing(spec):
             found.append(spec)
         frame = frame.f_back  # type: ignore[assignment]
     return found
 
 
-def _is_importing(spec: ModuleSpec | None) -> bool:
+def _is_importing(spec: ModuleSpec) -> bool:
     return getattr(spec, "_initializing", False)
 
 

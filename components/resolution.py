@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from enum import Enum
 from typing import Any
 
 import pulumi
@@ -77,6 +78,8 @@ async def _value(given: Given, value: Any, path: str) -> Any:
     """Return a plain value, or _UNKNOWN."""
     if isinstance(value, Member):
         return value.name
+    if isinstance(value, Enum):
+        return value.value
     if isinstance(value, pulumi.Resource):
         given.own[path] = value
         value = _name_of(value)
@@ -88,23 +91,35 @@ async def _value(given: Given, value: Any, path: str) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         keys = {each.name: key_of(each) for each in fields(value)}
         needed = {key_of(each) for each in fields(value) if each.default is MISSING}
-        value = vars(value)
-    elif isinstance(value, Mapping):
-        keys, needed = {key: key for key in value}, set()
-    else:
-        return value
+        return await _mapping(given, vars(value), path, keys, needed)
+    if isinstance(value, Mapping):
+        return await _mapping(given, value, path, {key: key for key in value}, set())
+    return value
+
+
+async def _mapping(
+    given: Given, value: Mapping[str, Any], path: str, keys: Mapping[str, str], needed: Collection[str]
+) -> Any:
+    """Return the plain values of a mapping under the stack file's `keys`; _UNKNOWN if a needed key is not known."""
     pairs = {
         keys[name]: await _value(given, item, f"{path}.{name}") for name, item in value.items() if item is not None
     }
     known = {key: item for key, item in pairs.items() if item is not _UNKNOWN}
     unknown = pairs.keys() - known.keys()
-    # Plausible values stand for those that it can't be without and only `up` knows.
-    stands = {key: _POOL[key] for key in unknown & _POOL.keys()}
-    stands |= dict.fromkeys(unknown, _POOL) if path.endswith("pools") else {}
-    stands |= {"min": 1} if "min" in unknown else {}
-    stands |= {"max": known.get("min", 1) + 1} if "max" in unknown else {}
-    whole = {**known, **stands}
-    return _UNKNOWN if "pools" in unknown or needed - whole.keys() else whole
+    whole = {**known, **_plausible(path, known, unknown)}
+    return _UNKNOWN if "pools" in unknown or set(needed) - whole.keys() else whole
+
+
+def _plausible(path: str, known: Mapping[str, Any], unknown: Collection[str]) -> dict[str, Any]:
+    """Return plausible values for the keys that a value needs and that only `up` knows."""
+    values = {key: _POOL[key] for key in _POOL if key in unknown}
+    if path.endswith("pools"):
+        values |= dict.fromkeys(unknown, _POOL)
+    if "min" in unknown:
+        values["min"] = 1
+    if "max" in unknown:
+        values["max"] = known.get("min", 1) + 1
+    return values
 
 
 async def _output(given: Given, value: Any, path: str) -> Any:

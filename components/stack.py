@@ -8,7 +8,6 @@ from typing import Any
 
 import pulumi
 
-from .args import Entry
 from .catalog import Catalog, CatalogArgs
 from .entries import ArgumentError, refuse_unfit
 from .job_template import JobTemplate, JobTemplateArgs
@@ -32,7 +31,7 @@ class StackParts:
     """Templates that people may submit, by name. They need a workspace."""
     quota: QuotaCheckArgs = field(default_factory=QuotaCheckArgs)
     """Check that quota suffices; an error where it does not by default."""
-    policy: Entry | None = None
+    policy: Mapping[str, Any] | None = None
     """Rules of one's own, as `policy` of `CatalogArgs` has them. They need a workspace."""
 
 
