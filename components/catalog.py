@@ -57,7 +57,7 @@ class Catalog(Component):
     def __init__(
         self,
         name: str,
-        args: CatalogArgs | None = None,
+        args: CatalogArgs | pulumi.ResourceOptions | None = None,
         opts: pulumi.ResourceOptions | None = None,
         **arguments: Any,
     ) -> None:

@@ -17,6 +17,7 @@ from .engine import new_future
 from .entries import refuse_other, refuse_unfit
 from .group import Group
 from .member import Member
+from .namesakes import noted
 from .options import ChildrenToCome, dependencies, lasting_name, provider_of
 
 
@@ -37,10 +38,11 @@ class Component(Member):
     def __init__(self, type_: str, name: str, args: Any, opts: pulumi.ResourceOptions | None, *outputs: str) -> None:
         """Join. `outputs`: the names of those that the engine keeps."""
         self.options = opts or pulumi.ResourceOptions()
-        self.name = lasting_name(name, self.options)
+        self.name = lasting_name(name, self.options, noted())
+        self.title = f"{type(self).__name__} {name}"
         self.constructed_at = constructed_at()
-        refuse_other(type(self), self.name, args)
-        refuse_unfit(type(self).__name__, self.name, self.options)
+        refuse_other(type(self), name, args)
+        refuse_unfit(type(self).__name__, name, self.options)
         self.args = _placed(args, provider_of(self.options))
         self.composition = composition()
         self.composition.join(self)

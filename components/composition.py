@@ -98,7 +98,7 @@ class Composition:
     def join(self, component: Member) -> None:
         if self._deciding is not None:
             raise ArgumentError(
-                f"{type(component).__name__} {component.name} comes too late",
+                f"{component.title} comes too late",
                 why="it is constructed while outputs are awaited, when all else is decided already",
                 fix="construct it in the program itself, and give it the output as an argument",
             )
@@ -266,7 +266,7 @@ class Composition:
         for each in self.taken_out:
             each.know(_part(run.state, each.share, every))
         for group in self.groups if len(self.groups) > 1 else ():
-            group.voice = Voice(group.workspace.name if group.workspace else "")
+            group.voice = Voice(group.workspace.pulumi_resource_name if group.workspace else "")
         for group in self.groups:
             group.guard.together = [each.identity.label for each in self.groups] if group.guard.taken_down else ()
         if run.begins:
@@ -303,9 +303,9 @@ def _key(component: Member, given: Mapping[Member, Given], usual: Place) -> Key:
     found = named or workspaces
     if len(found) > 1:
         raise ConfigError(
-            f"the workspace of {type(component).__name__} {component.name} can't be told",
-            why=f"the program has {join(workspace.name for workspace in workspaces)}"
-            + (f", and it belongs to {join(workspace.name for workspace in named)}" if named else ""),
+            f"the workspace of {component.title} can't be told",
+            why=f"the program has {join(each.pulumi_resource_name for each in workspaces)}"
+            + (f", and it belongs to {join(each.pulumi_resource_name for each in named)}" if named else ""),
             fix="`workspace=…` among its arguments",
         )
     workspace = found[0] if found else None
@@ -313,7 +313,7 @@ def _key(component: Member, given: Mapping[Member, Given], usual: Place) -> Key:
     places = {_place(each, given, usual) for each in ([workspace] if workspace else clusters or [component])}
     if len(places) > 1:
         raise ConfigError(
-            f"{type(component).__name__} {component.name} is of clusters in several regions",
+            f"{component.title} is of clusters in several regions",
             why=f"they are in {join(sorted(region for _, region in places))}, and it is held against those of one",
             fix="one for each region, or a Workspace in each",
         )
@@ -325,7 +325,7 @@ def _key(component: Member, given: Mapping[Member, Given], usual: Place) -> Key:
         pairs = zip(("project", "region"), place, own, strict=True)
         same = ", ".join(f"{key}={there!r}" for key, there, here in pairs if here != there)
         raise ConfigError(
-            f"{type(component).__name__} {component.name} is in {own[1]} of {own[0]}, and workspace {workspace.name} "
+            f"{component.title} is in {own[1]} of {own[0]}, and workspace {workspace.pulumi_resource_name} "
             f"in {place[1]} of {place[0]}",
             why="jobs write to a bucket in their own region, and a catalog offers one region",
             fix=f"`{same}` among its arguments, or `workspace=…` with a Workspace of its own there",

@@ -77,7 +77,7 @@ def number_networks(config: Mapping[str, Any], number: Callable[[str], str]) -> 
 def refuse_wrong(component: Member, identity: Identity, given: Given) -> None:
     """Raise ArgumentError for arguments of a component that are wrong whatever the program has besides. What is not
     known yet, and what depends on other components, is left out. `identity`: that of what belongs to its workspace."""
-    who = f"{type(component).__name__} {component.name}"
+    who = f"{component.title}"
     stack = identity.name
     if component.kind == "workspace" and (not re.fullmatch(NAME, stack) or len(stack) > LONGEST_STACK):
         raise ArgumentError(
@@ -109,7 +109,7 @@ def in_words(mistakes: Collection[FileMistake], given: Mapping[Member, Given]) -
         where, fix = mistake.key, mistake.fix
         for component, values in given.items():
             if (argument := _place_of(component, values, mistake.key)) is not None:
-                where = f"{type(component).__name__} {component.name}{f': {argument}' if argument else ''}"
+                where = f"{component.title}{f': {argument}' if argument else ''}"
                 for name, path in paths(component.args, _root(component)).items():
                     fix = fix.replace(f"`{path[-1]}`", f"`{name}`")
                 fix = fix.replace(f"{'.'.join(_root(component))}.", "")
@@ -122,7 +122,7 @@ def refuse_no_place(component: Member, given: Given, place: tuple[str, str]) -> 
     """Raise ConfigError where neither a component nor the stack's configuration names project and region."""
     for key, value in zip(("project", "region"), place, strict=True):
         if not value:
-            who = f"{type(component).__name__} {component.name}: {key}"
+            who = f"{component.title}: {key}"
             by_argument = f", or `{key}=` among its arguments" if hasattr(component.args, key) else ""
             if key in given.unknown:
                 raise ConfigError(
@@ -137,7 +137,7 @@ async def refuse_sign_in(component: Member, provider: pulumi.ProviderResource | 
     for argument in _SIGN_IN if provider is not None else ():
         if await pulumi.Output.from_input(vars(provider).get(argument)).future():
             raise ArgumentError(
-                f"{type(component).__name__} {component.name}: its provider has {argument}",
+                f"{component.title}: its provider has {argument}",
                 why="a deployment has one identity, by which its components read what is there and delete as well",
                 fix=f"leave it out, and set gcp:{camel(argument)} in the stack's configuration, or Google's variables",
             )
@@ -188,7 +188,8 @@ def refuse_other(component: type[Member], name: str, args: Any) -> None:
                 )
             if part is not None and part.kind != _KINDS[key]:
                 raise ArgumentError(
-                    f"{who}: {key}: {part.name} is a {type(part).__name__}", fix=f"the variable of a {_KINDS[key]}"
+                    f"{who}: {key}: {part.pulumi_resource_name} is a {type(part).__name__}",
+                    fix=f"the variable of a {_KINDS[key]}",
                 )
 
 

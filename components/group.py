@@ -140,10 +140,10 @@ class Group:
                 project=self.project,
                 region=self.region,
                 others=stack.other_regions,
-                component="" if file else f"{type(placing).__name__} {placing.name}",
+                component="" if file else f"{placing.title}",
             )
             if self.workspace:
-                refuse_namesakes(self.workspace.name, stack, self.own.keys(), state)
+                refuse_namesakes(self.workspace.pulumi_resource_name, stack, self.own.keys(), state)
             staying, errors = as_it_stays(stack, state)
             if run.preview:
                 stack, self._errors = staying, errors
@@ -189,8 +189,13 @@ class Group:
             stack = parse(written, stack=self.name, identity=self.identity)
         except StackErrors as error:
             raise error if file else in_words(error.mistakes, self.given) from None
-        program = None if file else Program(self.run.name, self.identity.workspace)
+        program = None if file else Program(self.run.name, self.identity.workspace, self._renamed() or None)
         return replace(stack, offered_on=offered_on, program=program)
+
+    def _renamed(self) -> dict[str, str]:
+        """Return the components that keep a former name, by that name, with those that the program has for them."""
+        titles = {f"{type(component).__name__} {component.name}": component.title for component in self.components}
+        return {kept: title for kept, title in titles.items() if kept != title}
 
     def _number(self, project: str) -> str:
         return A_NUMBER if self.run.world else connect(os.environ).permissions(project).number(project)
@@ -200,7 +205,8 @@ class Group:
         for component, given in self.given.items():
             for path, sources in given.unknown.items():
                 when = f"when {join(sources)} {'exists' if len(sources) == 1 else 'exist'}" if sources else "in `up`"
-                yield f"{component.name}: {path} is known {when}; this preview goes without, and the id may be another"
+                argument = f"{component.pulumi_resource_name}: {path}"
+                yield f"{argument} is known {when}; this preview goes without, and the id may be another"
 
     def _needless(self, part: Consequence) -> bool:
         """Tell whether a consequence needs no words: of a network that the program itself peers, and of its ranges."""

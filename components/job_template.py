@@ -53,7 +53,7 @@ class JobTemplate(Component):
     def __init__(
         self,
         name: str,
-        args: JobTemplateArgs | None = None,
+        args: JobTemplateArgs | pulumi.ResourceOptions | None = None,
         opts: pulumi.ResourceOptions | None = None,
         **arguments: Any,
     ) -> None:

@@ -85,7 +85,7 @@ class PersistentResource(Component):
     def __init__(
         self,
         name: str,
-        args: PersistentResourceArgs | None = None,
+        args: PersistentResourceArgs | pulumi.ResourceOptions | None = None,
         opts: pulumi.ResourceOptions | None = None,
         **arguments: Any,
     ) -> None:

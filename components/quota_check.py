@@ -59,7 +59,7 @@ class QuotaCheck(Component):
     def __init__(
         self,
         name: str,
-        args: QuotaCheckArgs | None = None,
+        args: QuotaCheckArgs | pulumi.ResourceOptions | None = None,
         opts: pulumi.ResourceOptions | None = None,
         **arguments: Any,
     ) -> None:

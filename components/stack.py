@@ -11,12 +11,10 @@ import pulumi
 from .catalog import Catalog, CatalogArgs
 from .entries import ArgumentError, refuse_unfit
 from .job_template import JobTemplate, JobTemplateArgs
-from .options import lasting_name
+from .options import STACK, lasting_name
 from .persistent_resource import PersistentResource, PersistentResourceArgs
 from .quota_check import QuotaCheck, QuotaCheckArgs
 from .workspace import Workspace, WorkspaceArgs
-
-TYPE = "slipway:index:Stack"
 
 
 @dataclass(kw_only=True)
@@ -105,7 +103,7 @@ class Stack(pulumi.ComponentResource):
             )
         given = opts or pulumi.ResourceOptions()
         refuse_unfit("Stack", name, given)
-        super().__init__(TYPE, name, {}, opts)
+        super().__init__(STACK, name, {}, opts)
         # The components look for it among their own options.
         below = pulumi.ResourceOptions(parent=self, depends_on=given.depends_on)
         name = lasting_name(name, given)

@@ -86,9 +86,9 @@ def _refuse(
 ) -> None:
     if awaited := next((own[end] for end in ends if end in own), None):
         raise ArgumentError(
-            f"{type(component).__name__} {component.name}: {path} waits for {type(awaited).__name__} {awaited.name}",
+            f"{component.title}: {path} waits for {awaited.title}",
             why=why,
-            fix=f"{fix} nothing of {awaited.name}",
+            fix=f"{fix} nothing of {awaited.pulumi_resource_name}",
         )
 
 

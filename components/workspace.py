@@ -147,7 +147,7 @@ class Workspace(Component):
     def __init__(
         self,
         name: str,
-        args: WorkspaceArgs | None = None,
+        args: WorkspaceArgs | pulumi.ResourceOptions | None = None,
         opts: pulumi.ResourceOptions | None = None,
         **arguments: Any,
     ) -> None:

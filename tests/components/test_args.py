@@ -290,7 +290,7 @@ def test_arguments_of_another_class_are_refused_in_words(program: Any, said: str
 
 def test_arguments_may_be_keywords_as_of_pulumis_own_resources() -> None:
     def program() -> None:
-        place = {"project": PROJECT, "region": REGION}
+        place: dict[str, Any] = {"project": PROJECT, "region": REGION}
         ground = slipway.Workspace("ml", submitters=["group:ml@acme.example"], **place)
         pool = POOL(machine="n1-standard-4", replicas=1, disk=slipway.DiskArgs(type=slipway.DiskType.PD_SSD))
         cpu = slipway.PersistentResource("cpu", pools={"all": pool}, replacement=slipway.Replacement.ROLLOVER)
