@@ -84,7 +84,7 @@ class Composition:
             self._guards,
             self.run.state,
             self._may_try_again,
-            lambda words: self.file.places(words) if self.file else (),
+            self._places,
         )
         self.explained = [] if everywhere else [self.hooks.explained]
         if everywhere:
@@ -94,6 +94,11 @@ class Composition:
         self.left = {}
         self._program = current_program()
         self.end_of_program = ProgramEnd()
+
+    def _places(self, keys: Collection[str]) -> Sequence[str]:
+        """Return the lines of the stack file with these keys, whose values the program leaves as they are."""
+        files = [group.file for group in self.groups] or [self.file]
+        return [place for file in files if file for place in file.places(keys)]
 
     def join(self, component: Member) -> None:
         if self._deciding is not None:

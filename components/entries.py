@@ -12,7 +12,7 @@ import pulumi
 from slipway.authoring.stack.bounds import NAME
 from slipway.authoring.stack.consistency import LONGEST_STACK
 from slipway.authoring.stack.stack import Stack, parse
-from slipway.authoring.stack.yaml_file import Document, FileMistake, StackErrors
+from slipway.authoring.stack.yaml_file import Document, FileMistake, KeyPath, StackErrors
 from slipway.base.codec import camel
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join
@@ -63,10 +63,15 @@ def _root(component: Member) -> tuple[str, ...]:
     return {"workspace": (_WORKSPACE,), "quota": (_QUOTA,)}.get(component.kind, ())
 
 
-def number_networks(config: Mapping[str, Any], number: Callable[[str], str]) -> None:
+def number_networks(
+    config: Mapping[str, Any], number: Callable[[str], str], changed: Collection[KeyPath] | None = None
+) -> None:
     """Name the clusters' networks as Vertex AI takes them, by their projects' numbers: a resource of Compute Engine has
-    the project's id, or a name alone."""
-    for entry in config[_CLUSTERS].values():
+    the project's id, or a name alone. `changed`: the values that are not those of a stack file, if there is one, whose
+    own networks are as Vertex AI takes them."""
+    for name, entry in config[_CLUSTERS].items():
+        if changed is not None and ("config", _CLUSTERS, name, "network") not in changed:
+            continue
         network = entry.get("network")
         path = _NETWORK.fullmatch(network) if isinstance(network, str) else None
         if path and not (path["project"] or "").isdecimal():
@@ -77,7 +82,7 @@ def number_networks(config: Mapping[str, Any], number: Callable[[str], str]) -> 
 def refuse_wrong(component: Member, identity: Identity, given: Given) -> None:
     """Raise ArgumentError for arguments of a component that are wrong whatever the program has besides. What is not
     known yet, and what depends on other components, is left out. `identity`: that of what belongs to its workspace."""
-    who = f"{component.title}"
+    who = component.title
     stack = identity.name
     if component.kind == "workspace" and (not re.fullmatch(NAME, stack) or len(stack) > LONGEST_STACK):
         raise ArgumentError(
@@ -93,7 +98,7 @@ def refuse_wrong(component: Member, identity: Identity, given: Given) -> None:
         own = [
             mistake
             for mistake in error.mistakes
-            if (key := _place_of(component, given, mistake.key)) is not None
+            if (key := argument_of(component, given, mistake.key)) is not None
             # Which clusters there are is known at the program's end.
             and not re.match(r"teams\..+\.clusters\[|shares\.[^.]+$", key)
             and not any(path.startswith(key) or key.startswith(path) for path in given.unknown)
@@ -108,7 +113,7 @@ def in_words(mistakes: Collection[FileMistake], given: Mapping[Member, Given]) -
     for mistake in mistakes:
         where, fix = mistake.key, mistake.fix
         for component, values in given.items():
-            if (argument := _place_of(component, values, mistake.key)) is not None:
+            if (argument := argument_of(component, values, mistake.key)) is not None:
                 where = f"{component.title}{f': {argument}' if argument else ''}"
                 for name, path in paths(component.args, _root(component)).items():
                     fix = fix.replace(f"`{path[-1]}`", f"`{name}`")
@@ -193,7 +198,7 @@ def refuse_other(component: type[Member], name: str, args: Any) -> None:
                 )
 
 
-def _place_of(component: Member, given: Given, key: str) -> str | None:
+def argument_of(component: Member, given: Given, key: str) -> str | None:
     """Return the place among a component's arguments of a key of a stack's configuration, as the program spells it.
     Empty for the component itself, None for what it does not tell."""
     for name, path in paths(component.args, _root(component)).items():

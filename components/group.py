@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pulumi
 
 from slipway.authoring.stack.stack import Stack, parse
-from slipway.authoring.stack.yaml_file import Document, StackErrors
+from slipway.authoring.stack.yaml_file import Document, KeyPath, StackErrors
 from slipway.base.errors import PolicyError
 from slipway.base.formatting import join
 from slipway.deploying.deployment.deletion_guard import StackGuard
@@ -34,6 +34,7 @@ from .entries import (
     number_networks,
     refuse_alternatives,
 )
+from .file_values import changed_by_program, of_program, without_lines
 from .generation import Generation, Surroundings, record_regions, retiring
 from .hooks import Hooks
 from .leaving import Leaving
@@ -67,6 +68,8 @@ class Group:
     deployment: Deployment
     #: Knows also the one of the clusters that came to be.
     creation: Creation
+    #: The stack file, with the lines of the values that the program leaves as they are; None without one.
+    file: Document | None = None
     #: Names the workspace if the program has several.
     voice: Voice = Voice()
 
@@ -151,7 +154,7 @@ class Group:
                 raise errors[0]
         declared = Declared(self.workspace is not None, bool(self.of("catalog")), frozenset(self.own))
         folders = {name: run.checkout / each.folder for name, each in self.of("template").items()}
-        places = file.places if file else lambda _: ()
+        places = self.file.places if self.file else lambda _: ()
         decision = decide(run, stack, state, declared, folders, places, self.voice, begins=self._begins)
         self.deployment = first = decision.deployment
         self._refuse_doubles()
@@ -179,18 +182,27 @@ class Group:
     def _read(self, file: Document | None) -> Stack:
         """Return the stack that the components declare. Raises StackErrors with every mistake."""
         config = config_of(self.given, (self.project, self.region))
-        if file is None:
-            number_networks(config, self._number)
-        written = replace(file, values={**file.values, "config": config}) if file else Document("", {"config": config})
+        changed = None if file is None else changed_by_program(file, config)
+        number_networks(config, self._number, changed)
+        written = self._written(file, config, changed or ())
         some = {name: self.given[each].values.get("clusters") for name, each in self.of("template").items()}
         # The names of the clusters of each template that may not run on all.
         offered_on = {name: frozenset(clusters) for name, clusters in some.items() if clusters is not None}
         try:
             stack = parse(written, stack=self.name, identity=self.identity)
         except StackErrors as error:
-            raise error if file else in_words(error.mistakes, self.given) from None
+            if file is None:
+                raise in_words(error.mistakes, self.given) from None
+            raise StackErrors(of_program(error.mistakes, changed or (), self.given)) from None
         program = None if file else Program(self.run.name, self.identity.workspace, self._renamed() or None)
         return replace(stack, offered_on=offered_on, program=program)
+
+    def _written(self, file: Document | None, config: dict[str, Any], changed: Sequence[KeyPath]) -> Document:
+        """Return the document that has the declared configuration, with the lines of the stack file's own values."""
+        if file is None:
+            return Document("", {"config": config})
+        self.file = without_lines(file, changed)
+        return replace(self.file, values={**file.values, "config": config})
 
     def _renamed(self) -> dict[str, str]:
         """Return the components that keep a former name, by that name, with those that the program has for them."""
@@ -206,7 +218,8 @@ class Group:
             for path, sources in given.unknown.items():
                 when = f"when {join(sources)} {'exists' if len(sources) == 1 else 'exist'}" if sources else "in `up`"
                 argument = f"{component.pulumi_resource_name}: {path}"
-                yield f"{argument} is known {when}; this preview goes without, and the id may be another"
+                names = "".join(f"; give {source} a `name` to see it before" for source in given.nameless.get(path, ()))
+                yield f"{argument} is known {when}; this preview goes without, and the id may be another{names}"
 
     def _needless(self, part: Consequence) -> bool:
         """Tell whether a consequence needs no words: of a network that the program itself peers, and of its ranges."""

@@ -15,6 +15,7 @@ from slipway.model.state import ACCOUNT, BUCKET
 from .args import key_of
 from .gcp import serviceaccount, storage
 from .member import Member
+from .predicted_ids import IDS, predicted_id
 
 _UNKNOWN = object()
 _OWN = {"catalog_bucket": BUCKET, "work_bucket": BUCKET, "trainer": ACCOUNT}
@@ -40,6 +41,8 @@ class Given:
     own: dict[str, pulumi.Resource] = field(default_factory=dict)
     #: The fields that only `up` knows, as dotted paths, and the names of the resources that they wait for.
     unknown: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    #: Their sources whose ids the program would tell, if they had names among their arguments.
+    nameless: dict[str, tuple[str, ...]] = field(default_factory=dict)
     #: The resources that the values come from.
     sources: set[pulumi.Resource] = field(default_factory=set)
     #: Secret and unknown values that resources receive as Outputs, by the name of the field.
@@ -142,7 +145,12 @@ async def _output(given: Given, value: Any, path: str) -> Any:
                 output = account
     if known:
         return await _value(given, await output.future(), path)
+    for source in sources:
+        predicted = await predicted_id(value, source)
+        if predicted:
+            return predicted
     given.unknown[path] = tuple(sorted(source._name for source in sources))
+    given.nameless[path] = tuple(sorted(source._name for source in sources if source._type in IDS))
     return _UNKNOWN
 
 

@@ -10,6 +10,7 @@ from typing import Any
 import pulumi
 import pulumi_gcp as gcp
 import pytest
+from pulumi_gcp.provider import Provider
 
 import components as slipway
 from components import testing
@@ -446,6 +447,67 @@ def test_a_preview_says_what_is_known_when_something_exists(caplog: pytest.LogCa
     assert "research: network is known when results exists" in caplog.text
     (made,) = every(asked, GENERATION).values()
     assert "network" not in made.inputs
+
+
+def network() -> dict[str, Any]:
+    return {"network": gcp.compute.Network("vpc", name="training", project=PROJECT).id}
+
+
+def linked() -> dict[str, Any]:
+    return {"network": gcp.compute.Network("vpc", name="training").self_link}
+
+
+def of_a_provider() -> dict[str, Any]:
+    provider = Provider("net", project="acme-net")
+    options = pulumi.ResourceOptions(provider=provider)
+    return {"network": gcp.compute.Network("vpc", name="training", opts=options).id}
+
+
+def key() -> dict[str, Any]:
+    ring = gcp.kms.KeyRing("ring", name="ml", location=REGION)
+    return {"kms_key": gcp.kms.CryptoKey("key", name="disks", key_ring=ring.id).id}
+
+
+def attachment() -> dict[str, Any]:
+    made = gcp.compute.NetworkAttachment(
+        "psc", name="psc", region=REGION, connection_preference="ACCEPT_MANUAL", subnetworks=["training"]
+    )
+    return {"psc_interface": slipway.PscInterfaceArgs(network_attachment=made.id)}
+
+
+@pytest.mark.parametrize(
+    ("given", "value"),
+    [
+        (network, "projects/123456789012/global/networks/training"),
+        (linked, "projects/123456789012/global/networks/training"),
+        (of_a_provider, "projects/123456789012/global/networks/training"),
+        (key, f"projects/{PROJECT}/locations/{REGION}/keyRings/ml/cryptoKeys/disks"),
+        (attachment, f"projects/{PROJECT}/regions/{REGION}/networkAttachments/psc"),
+    ],
+)
+def test_a_preview_shows_the_cluster_that_up_creates_with_a_resource_of_the_same_program(
+    given: Callable[[], dict[str, Any]], value: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    pulumi.runtime.set_all_config({"gcp:project": PROJECT, "gcp:region": REGION})
+
+    def program() -> None:
+        watch()
+        workspace()
+        cluster(**given())
+
+    (shown,) = every(declared(program, preview=True, unknown=("gcp:compute", "gcp:kms")), GENERATION).values()
+    assert value in str(shown.inputs), shown.inputs
+    assert "this preview goes without" not in caplog.text
+
+
+def test_a_preview_of_a_network_without_a_name_says_how_to_see_the_cluster(caplog: pytest.LogCaptureFixture) -> None:
+    def program() -> None:
+        watch()
+        workspace()
+        cluster(network=gcp.compute.Network("vpc").id)
+
+    declared(program, preview=True, unknown=("gcp:compute", "gcp:kms"))
+    assert "research: network is known when vpc exists" in caplog.text and "give vpc a `name`" in caplog.text
 
 
 def test_a_preview_of_an_unnamed_bucket_of_the_program_declares_no_other() -> None:
