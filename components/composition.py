@@ -150,6 +150,7 @@ class Composition:
 
     async def _decide(self) -> None:
         try:
+            await self.hooks.inputs.watch()
             # First of all, and outside of what a destruction goes on without.
             refuse_foreign(self.run, self._origin, self.components)
             try:
@@ -235,6 +236,7 @@ class Composition:
             await all_declared([component for component in self.components if component not in left])
             if left:
                 await settled([component for component in self.components if component not in left], left)
+            await self._refuse_transforms()
             errors = list(self.left.values())
             for each in self.taken_out:
                 if self.run.preview:
@@ -246,6 +248,13 @@ class Composition:
             fail(error)
         finally:
             forget()
+
+    async def _refuse_transforms(self) -> None:
+        """Raise ArgumentError if a transform of the program has changed a cluster, once all are registered."""
+        await asyncio.gather(*(urn.future() for urn in self.hooks.clusters.values()), return_exceptions=True)
+        for group in self.groups:
+            if group not in self.left and not group.guard.taken_down:
+                self.hooks.inputs.refuse(group.current_clusters)
 
     def _refused(self) -> Iterator[tuple[Group, SlipwayError]]:
         """Yield the groups whose preview is refused, with the errors."""

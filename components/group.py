@@ -232,6 +232,13 @@ class Group:
         own = [source for source in given.sources if source._type == ADDRESS]
         return part.subject.part == "reservedIpRanges" and len(own) >= len(given.values["reserved_ip_ranges"])
 
+    @property
+    def current_clusters(self) -> dict[str, str]:
+        """The components of the current clusters, by the ids of those."""
+        components = self.of("cluster")
+        names = {cluster.id: cluster.spec.name for cluster in self.creation.made.plan.current}
+        return {id_: components[name].title for id_, name in names.items() if name in components}
+
     def end(self) -> None:
         """Refuse a preview of what `up` refuses: a review reads the whole declaration first."""
         if self.run.preview and not self.guard.taken_down:
@@ -276,8 +283,16 @@ class Group:
         opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(aliases=former))
         in_state = isinstance(self.state, State) and any(each.name == id_ for each in self.state.clusters)
         kept = self.hooks.kept if known and in_state else None
-        label = self.identity.label
-        return Surroundings(self.project, self.region, self.hooks.guard, opts, kept, label, self.hooks.clusters)
+        return Surroundings(
+            self.project,
+            self.region,
+            self.hooks.guard,
+            opts,
+            kept,
+            stack=self.identity.label,
+            inputs=self.hooks.inputs,
+            registered=self.hooks.clusters,
+        )
 
     def retire(self, name: str, opts: pulumi.ResourceOptions) -> list[Generation]:
         """Declare the clusters of a name that retire, which go after their last jobs, protected or not."""

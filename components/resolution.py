@@ -145,13 +145,21 @@ async def _output(given: Given, value: Any, path: str) -> Any:
                 output = account
     if known:
         return await _value(given, await output.future(), path)
+    predicted = await _predicted(value, sources)
+    if predicted:
+        return predicted
+    given.unknown[path] = tuple(sorted(source._name for source in sources))
+    given.nameless[path] = tuple(sorted(source._name for source in sources if source._type in IDS))
+    return _UNKNOWN
+
+
+async def _predicted(value: Any, sources: Collection[pulumi.Resource]) -> str:
+    """Return the value that `up` will know, as far as the program tells it; empty if it does not."""
     for source in sources:
         predicted = await predicted_id(value, source)
         if predicted:
             return predicted
-    given.unknown[path] = tuple(sorted(source._name for source in sources))
-    given.nameless[path] = tuple(sorted(source._name for source in sources if source._type in IDS))
-    return _UNKNOWN
+    return ""
 
 
 async def _of_program(source: pulumi.Resource) -> pulumi.Resource:

@@ -368,6 +368,41 @@ def test_a_renamed_component_keeps_what_its_former_name_made(alias: Any) -> None
     assert sorted(map(str, resources(renamed))) == sorted(map(str, resources(before)))
 
 
+def labelled(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult:
+    """Add a label to all that can have some, as Pulumi's guide shows it."""
+    props: Any = args.props
+    if "labels" in props:
+        props = {**props, "labels": {**(props["labels"] or {}), "cost-center": "42"}}
+    return pulumi.ResourceTransformationResult(props, args.opts)
+
+
+def labelled_in_place(args: pulumi.ResourceTransformationArgs) -> None:
+    props: Any = args.props
+    if props.get("labels"):
+        props["labels"]["cost-center"] = "42"
+
+
+@pytest.mark.parametrize("transformation", [labelled, labelled_in_place])
+@pytest.mark.parametrize("preview", [True, False])
+def test_labels_of_a_cluster_by_a_transformation_are_rejected(transformation: Any, preview: bool) -> None:
+    def build() -> None:
+        slipway.Workspace("ml", slipway.WorkspaceArgs())
+        args = slipway.PersistentResourceArgs(pools=POOLS, labels={"team": "ml"})
+        slipway.PersistentResource("research", args, pulumi.ResourceOptions(transformations=[transformation]))
+
+    with pytest.raises(pulumi.RunError, match="PersistentResource research: a transform changes labels") as error:
+        declared(build, preview=preview)
+    assert "set labels among the arguments of PersistentResource research" in str(error.value)
+
+
+def test_labels_of_a_bucket_by_a_transformation_are_set() -> None:
+    def build() -> None:
+        slipway.Workspace("ml", slipway.WorkspaceArgs(), pulumi.ResourceOptions(transformations=[labelled]))
+
+    buckets = every(declared(build), BUCKET).values()
+    assert [bucket.inputs["labels"] for bucket in buckets] == [{"cost-center": "42"}] * 2
+
+
 class Team(pulumi.ComponentResource):
     """A component of the program's own, whose children begin with its name, as Pulumi's guide shows it."""
 
