@@ -6,11 +6,13 @@ transform would come too late and be lost, so it is undone and reported.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping
 from copy import deepcopy
 from typing import Any
 
 import pulumi
+from pulumi.runtime._callbacks import _CallbackServicer
 from pulumi.runtime.settings import _get_callbacks, get_root_resource
 
 from slipway.base.formatting import join
@@ -33,13 +35,12 @@ class ClusterInputs:
 
     async def watch(self) -> None:
         """Have Pulumi call `_last_transform` after all transforms of the program, if it has any."""
-        callbacks = await _get_callbacks()
         # A program in another language has transforms that this process does not know.
-        is_known = get_root_resource() is not None
-        if callbacks is None or (is_known and not _has_transforms(callbacks)):
-            return
-        self._has_transforms = True
-        callbacks.register_stack_transform(self._last_transform)
+        may_have = get_root_resource() is None or _has_transforms()
+        callbacks = await _get_callbacks() if may_have else None
+        if callbacks is not None:
+            self._has_transforms = True
+            callbacks.register_stack_transform(self._last_transform)
 
     def options(self, parent: pulumi.ComponentResource, options: pulumi.ResourceOptions) -> pulumi.ResourceOptions:
         """Return the options of a cluster's resource. `parent`: the component around it, which has no other child."""
@@ -91,5 +92,8 @@ class ClusterInputs:
         return declared
 
 
-def _has_transforms(callbacks: Any) -> bool:
-    return bool(callbacks._transforms) or any(args.opts.transforms for args in noted())
+def _has_transforms() -> bool:
+    """Return whether the program has transforms: of the stack, or of a resource."""
+    loop = asyncio.get_running_loop()
+    servers = [server for server in _CallbackServicer._servicers if server._loop is loop]
+    return any(server._transforms for server in servers) or any(args.opts.transforms for args in noted())
