@@ -1,4 +1,4 @@
-"""Programs as Pulumi's users write them, with the real engine: keywords, networks, transforms, renamed parents. # N33"""
+"""Programs by Pulumi's conventions, with the real engine: keywords, networks, transforms, renamed parents. # N33"""
 
 import re
 
