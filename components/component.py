@@ -79,7 +79,7 @@ class Component(Member):
         self._facts |= await self.facts(group)
         if self._facts and group.name != pulumi.get_stack():
             self._facts[STACK] = group.name
-        return await dependencies(self.options, group.components)
+        return [*await dependencies(self.options, group.components), *self.composition.foundations]
 
     async def _former(self, type_: str) -> str | pulumi.Alias:
         """Return the engine's name of the component wherever it was: below another parent it keeps what it made, with

@@ -33,6 +33,7 @@ from slipway.model.state import State
 from .duplicates import refuse_duplicates
 from .engine import ADVICE, EngineRun, ProgramEnd, current_program, destroys, fail, in_thread, known
 from .entries import ArgumentError, refuse_no_place, refuse_sign_in, refuse_wrong
+from .foundations import absent_projects, await_created, foundations
 from .group import Group, all_declared, prefix
 from .hooks import Hooks
 from .member import Member
@@ -70,6 +71,8 @@ class Composition:
     left: dict[Group, SlipwayError]
     #: Awaited by the engine, as every output is.
     _ending: pulumi.Output[None]
+    #: The projects and APIs of the program, which exist before anything is read.
+    foundations: Sequence[pulumi.Resource] = ()
     #: Set from the first question on: no component may join any more.
     _deciding: asyncio.Task[None] | None = None
 
@@ -104,8 +107,11 @@ class Composition:
         if self._deciding is not None:
             raise ArgumentError(
                 f"{component.title} comes too late",
-                why="it is constructed while outputs are awaited, when all else is decided already",
-                fix="construct it in the program itself, and give it the output as an argument",
+                why="it is constructed while outputs are awaited, as in `apply`, when all else is decided already",
+                fix="construct it in the program itself, and give it the output as an argument\n"
+                "or, for a component for each item of another stack's output, read that first, in an async function that "
+                "`pulumi.run` calls: "
+                "`(await reference.get_output_details(NAME)).value`",
             )
         # The entries of a stack file are checked, with their lines. No mistake may prevent a destruction.
         if self.file is None and not destroys():
@@ -170,6 +176,8 @@ class Composition:
         refuse_duplicates(self.components)
         for component in self.components:
             await refuse_sign_in(component, provider_of(component.options))
+        self.foundations = foundations(self.components)
+        await await_created(self.foundations)
         given = {
             component: await resolved(component.args, partial(come, component, self.components))
             for component in self.components
@@ -178,6 +186,8 @@ class Composition:
             if plain(component.args).unknown:
                 refuse_wrong(component, self._whose(component), values)
         self._group(given)
+        if self.run.preview:
+            self._leave_unread(await absent_projects())
         await self._take_out()
         for group in self.groups:
             if group.workspace:
@@ -188,6 +198,13 @@ class Composition:
             raise together(list(self.left.values()))
         for group in self.left:
             pulumi.log.warn(left_as_it_is(group))
+
+    def _leave_unread(self, projects: Collection[str]) -> None:
+        """Have a preview read nothing of projects that only `up` creates."""
+        for group in self.groups:
+            if group.project in projects:
+                group.absent = f"project {group.project} does not exist yet"
+                group.voice.warn(f"{group.absent}: this preview reads nothing of it, and ids of clusters may be others")
 
     async def _decide_group(self, group: Group) -> None:
         """Decide about one of several workspaces. If what exists of it can't be read, or if its deployment is rejected,

@@ -131,7 +131,10 @@ def refuse_no_place(component: Member, given: Given, place: tuple[str, str]) -> 
             by_argument = f", or `{key}=` among its arguments" if hasattr(component.args, key) else ""
             if key in given.unknown:
                 raise ConfigError(
-                    f"{who} is not known yet", why="what is there is read by it", fix=f"`{key}=` as a text"
+                    f"{who} is not known yet",
+                    why="what is there is read by it",
+                    fix=f"`{key}=` as a text; if the program "
+                    "creates the project under a random id, two programs: one for it, and one for what is in it",
                 )
             raise ConfigError(f"{who} is not set", fix=f"`pulumi config set gcp:{key} {key.upper()}`{by_argument}")
 
@@ -187,15 +190,25 @@ def refuse_other(component: type[Member], name: str, args: Any) -> None:
             raise ArgumentError(f"{who}: {key} is missing", fix=f"`{key}=` among its arguments")
         for part in given if isinstance(given, list | tuple) else [given]:
             if part is not None and not isinstance(part, Member):
-                what = "an Output" if isinstance(part, pulumi.Output) else repr(part)
-                raise ArgumentError(
-                    f"{who}: {key}: {what} is no component", fix="the variable that has the component, not its name"
-                )
+                raise _not_a_component(f"{who}: {key}", part)
             if part is not None and part.kind != _KINDS[key]:
                 raise ArgumentError(
                     f"{who}: {key}: {part.pulumi_resource_name} is a {type(part).__name__}",
                     fix=f"the variable of a {_KINDS[key]}",
                 )
+
+
+def _not_a_component(where: str, part: Any) -> ArgumentError:
+    if not isinstance(part, pulumi.Output):
+        return ArgumentError(
+            f"{where}: {part!r} is no component", fix="the variable that has the component, not its name"
+        )
+    return ArgumentError(
+        f"{where}: an Output is no component",
+        why="components are named by their variables, and an Output is known later than they are",
+        fix="the variables of the components; for a cluster of another stack, declare "
+        "PersistentResource(NAME, pools=…, id=ID), whose id can be an Output",
+    )
 
 
 def argument_of(component: Member, given: Given, key: str) -> str | None:

@@ -70,6 +70,8 @@ class Group:
     creation: Creation
     #: The stack file, with the lines of the values that the program leaves as they are; None without one.
     file: Document | None = None
+    #: The reason why a preview can't read its project; empty if it can.
+    absent: str = ""
     #: Names the workspace if the program has several.
     voice: Voice = Voice()
 
@@ -155,7 +157,9 @@ class Group:
         declared = Declared(self.workspace is not None, bool(self.of("catalog")), frozenset(self.own))
         folders = {name: run.checkout / each.folder for name, each in self.of("template").items()}
         places = self.file.places if self.file else lambda _: ()
-        decision = decide(run, stack, state, declared, folders, places, self.voice, begins=self._begins)
+        decision = decide(
+            run, stack, state, declared, folders, places, self.voice, begins=self._begins, absent=self.absent
+        )
         self.deployment = first = decision.deployment
         self._refuse_doubles()
         if not guard.taken_down:
@@ -210,7 +214,7 @@ class Group:
         return {kept: title for kept, title in titles.items() if kept != title}
 
     def _number(self, project: str) -> str:
-        return A_NUMBER if self.run.world else connect(os.environ).permissions(project).number(project)
+        return A_NUMBER if self.run.world or self.absent else connect(os.environ).permissions(project).number(project)
 
     def _unknown(self) -> Iterator[str]:
         """Yield what a preview can't know of the components' arguments."""

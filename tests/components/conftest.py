@@ -69,6 +69,8 @@ class _Mocks(mocks.Mocks):
                 "member": f"serviceAccount:{email}",
                 "name": f"projects/{PROJECT}/serviceAccounts/{email}",
             }
+        if args.typ == "pulumi:pulumi:StackReference":
+            computed = {"outputs": {"teams": ["vision", "speech"]}}
         if args.typ.startswith("gcp:iam/workloadIdentityPool"):
             computed = {"name": f"projects/4711/locations/global/workloadIdentityPools/{args.name}"}
         id_ = None if args.typ.startswith(self.unknown or ("none:",)) else f"{args.name}-id"

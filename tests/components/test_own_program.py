@@ -380,8 +380,78 @@ def test_a_component_that_comes_late_is_refused_with_what_to_do() -> None:
         ground = workspace()
         ground.trainer.apply(lambda _: cluster())
 
-    with pytest.raises(Exception, match=r"comes too late(.|\n)*give it the output as an argument"):
+    with pytest.raises(Exception, match=r"comes too late(.|\n)*give it the output as an argument(.|\n)*pulumi\.run"):
         declared(program)
+
+
+def test_a_cluster_for_each_item_of_another_stacks_output_is_read_first() -> None:
+    """As the fix of the error above says."""
+
+    async def main() -> None:
+        ground = workspace()
+        reference = pulumi.StackReference("acme/network/prod")
+        teams: Any = (await reference.get_output_details("teams")).value
+        for team in teams:
+            cluster(team, workspace=ground)
+
+    made = every(executed(lambda: pulumi.run(main)), GENERATION)
+    assert {name.rpartition("-")[0] for name in made} == {"vision", "speech"}
+
+
+def test_an_output_in_place_of_clusters_is_refused_with_what_to_write() -> None:
+    def program() -> None:
+        reference = pulumi.StackReference("acme/network/prod")
+        slipway.JobTemplate("count-words", clusters=reference.get_output("clusters"))
+
+    refused(program, r"JobTemplate count-words: clusters: an Output is no component(.|\n)*id can be an Output")
+
+
+def new_project() -> gcp.organizations.Project:
+    return gcp.organizations.Project("lab", project_id="acme-lab", name="lab", org_id="1")
+
+
+def in_a_new_project() -> None:
+    watch()
+    lab = new_project()
+    service = gcp.projects.Service("vertex", project=lab.project_id, service="aiplatform.googleapis.com")
+    workspace(project=lab.project_id)
+    cluster()
+    gcp.projects.Service("late", service="run.googleapis.com", opts=pulumi.ResourceOptions(depends_on=[service]))
+
+
+def test_what_is_read_waits_for_the_project_and_the_apis_of_the_same_program() -> None:
+    asked = declared(in_a_new_project)
+    order = [each.name for each in asked]
+    assert max(map(order.index, ("lab", "vertex", "late"))) < order.index("ml") < order.index("research")
+    (made,) = (each for each in asked if each.name == "ml" and each.type.endswith(":Workspace"))
+    assert made.depends_on >= {"lab", "vertex", "late"}, "so that a destruction deletes them last"
+    assert {each.inputs["project"] for each in every(asked, BUCKET).values()} == {"acme-lab"}
+
+
+def test_a_preview_reads_nothing_of_a_project_that_up_creates(caplog: pytest.LogCaptureFixture) -> None:
+    asked = declared(in_a_new_project, preview=True)
+    assert "project acme-lab does not exist yet: this preview reads nothing of it" in caplog.text
+    assert {each.inputs["project"] for each in every(asked, BUCKET).values()} == {"acme-lab"}
+
+
+def test_an_api_that_waits_for_a_component_is_not_waited_for() -> None:
+    def program() -> None:
+        watch()
+        ground = workspace()
+        after = pulumi.ResourceOptions(depends_on=[ground])
+        gcp.projects.Service("late", service="run.googleapis.com", opts=after)
+
+    order = [each.name for each in declared(program)]
+    assert order.index("ml") < order.index("late")
+
+
+def test_a_project_of_a_random_id_needs_two_programs() -> None:
+    def program() -> None:
+        watch()
+        lab = gcp.organizations.Project("lab", name="lab", org_id="1")
+        workspace(project=lab.project_id)
+
+    refused(program, "Workspace ml: project is not known yet(.|\n)*two programs", preview=True)
 
 
 IMPORTED = """

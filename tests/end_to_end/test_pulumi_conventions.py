@@ -45,6 +45,46 @@ PYTHON = str(ROOT / "local" / "engine" / "python.sh")
 CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
 
 
+READER = """
+import pulumi
+import pulumi_gcp as gcp
+import components as slipway
+
+
+async def main():
+    lab = gcp.organizations.Project("lab", project_id="local-project", name="lab", org_id="1")
+    api = gcp.projects.Service("vertex", project=lab.project_id, service="aiplatform.googleapis.com")
+    ground = slipway.Workspace("lab", project=lab.project_id)
+    reference = pulumi.StackReference(f"{pulumi.get_organization()}/{pulumi.get_project()}/{pulumi.get_stack()}")
+    teams = (await reference.get_output_details("teams")).value or ["vision"]
+    pools = {"all": slipway.PoolArgs(machine="n1-standard-4", replicas=1)}
+    clusters = [slipway.PersistentResource(team, pools=pools, workspace=ground) for team in teams]
+    quota = slipway.QuotaCheck("quota", clusters=clusters, mode="warn")
+    slipway.Catalog("lab", workspace=ground, quota=quota)
+    return {"teams": ["vision", "speech"]}
+
+
+pulumi.run(main)
+"""
+
+
+def test_a_project_its_apis_and_a_cluster_for_each_item_of_a_stacks_output(checkout: Checkout) -> None:
+    write(checkout, READER)
+    previewed = checkout.pulumi("preview", PULUMI_PYTHON_CMD=PYTHON)
+    assert previewed.code == 0, previewed.said
+    assert "project local-project does not exist yet: this preview reads nothing" in previewed.said, previewed.said
+    for clusters in ({"vision"}, {"vision", "speech"}):  # The stack reads its own output of the last deployment.
+        done = checkout.pulumi("up", PULUMI_PYTHON_CMD=PYTHON)
+        assert done.code == 0, done.said
+        found = checkout.cloud.rest("GET", f"{VERTEX}/persistentResources")["persistentResources"]
+        assert {each["name"].rpartition("/")[2].rpartition("-")[0] for each in found} == clusters
+    order = [each["urn"].rpartition("::")[2] for each in checkout.resources()]
+    assert max(order.index("lab"), order.index("vertex")) < order.index("lab-catalog")
+    destroyed = checkout.pulumi("destroy", "--run-program", PULUMI_PYTHON_CMD=PYTHON)
+    assert destroyed.code == 0, destroyed.said
+    assert destroyed.said.rindex("lab-catalog deleted") < destroyed.said.rindex("Service vertex delet")
+
+
 def test_a_program_by_pulumis_conventions(checkout: Checkout) -> None:
     def live() -> list[str]:
         clusters = checkout.cloud.rest("GET", f"{VERTEX}/persistentResources").get("persistentResources", [])
