@@ -109,9 +109,8 @@ class Composition:
                 f"{component.title} comes too late",
                 why="it is constructed while outputs are awaited, as in `apply`, when all else is decided already",
                 fix="construct it in the program itself, and give it the output as an argument\n"
-                "or, for a component for each item of another stack's output, read that first, in an async function that "
-                "`pulumi.run` calls: "
-                "`(await reference.get_output_details(NAME)).value`",
+                "or, for a component for each item of another stack's output, read that first, in an async function "
+                "that `pulumi.run` calls: `(await reference.get_output_details(NAME)).value`",
             )
         # The entries of a stack file are checked, with their lines. No mistake may prevent a destruction.
         if self.file is None and not destroys():
