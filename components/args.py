@@ -9,19 +9,13 @@ from __future__ import annotations
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import Field, dataclass, field, fields
+from enum import StrEnum
 from textwrap import fill
 from typing import Any, TypeVar
 
 import pulumi
 
 from slipway.base.codec import camel
-
-Text = pulumi.Input[str]
-Number = pulumi.Input[int]
-Amount = pulumi.Input[float]
-Switch = pulumi.Input[bool]
-Entry = Mapping[str, Any]
-"""A mapping in place of a class: its fields in camel case."""
 
 T = TypeVar("T")
 _KEY = "key"
@@ -60,14 +54,47 @@ def at_key(key: str) -> Any:
     return field(default=None, metadata={_KEY: key})
 
 
+class DiskType(StrEnum):
+    """Type of a machine's boot disk."""
+
+    PD_SSD = "pd-ssd"
+    """SSD persistent disk."""
+    PD_STANDARD = "pd-standard"
+    """Standard persistent disk."""
+    HYPERDISK_BALANCED = "hyperdisk-balanced"
+    """Hyperdisk Balanced."""
+
+
+class QuotaMode(StrEnum):
+    """Consequence of quota that does not suffice."""
+
+    ENFORCE = "enforce"
+    """An error before anything is created."""
+    WARN = "warn"
+    """A warning."""
+    REQUEST = "request"
+    """A request to Google for more quota."""
+
+
+class Replacement(StrEnum):
+    """Way to carry out an edit of a cluster."""
+
+    ROLLOVER = "rollover"
+    """The new generation is created first. The old one is deleted after its last job."""
+    IN_PLACE = "in-place"
+    """The old generation is deleted first, once it is idle."""
+    PROTECT = "protect"
+    """The edit is rejected."""
+
+
 @told
 @dataclass(kw_only=True)
 class AcceleratorArgs:
     """GPUs attached to each machine, for N1 machines alone: other types have theirs built in."""
 
-    type: Text
+    type: pulumi.Input[str]
     """Name in the API: NVIDIA_TESLA_T4."""
-    count: Number
+    count: pulumi.Input[int]
     """Number on each machine."""
 
 
@@ -76,9 +103,9 @@ class AcceleratorArgs:
 class DiskArgs:
     """Boot disk of each machine."""
 
-    type: Text | None = None
+    type: pulumi.Input[str | DiskType] | None = None
     """Disk type; the machine's usual one by default."""
-    size_gb: Number | None = None
+    size_gb: pulumi.Input[int] | None = None
     """Size in GB; 100 by default."""
 
 
@@ -87,11 +114,11 @@ class DiskArgs:
 class ReplicasArgs:
     """Number of machines of an autoscaled pool."""
 
-    min: Number
+    min: pulumi.Input[int]
     """Machines that are kept when idle, at least 1. A change makes a new generation of the cluster."""
-    max: Number
+    max: pulumi.Input[int]
     """Most machines, more than `min`. A change makes a new generation."""
-    initial: Number | None = None
+    initial: pulumi.Input[int] | None = None
     """Machines to begin with; `min` by default. A change does nothing to a living cluster."""
 
 
@@ -100,11 +127,11 @@ class ReplicasArgs:
 class MachineArgs:
     """A machine; templates may name it by its key."""
 
-    machine: Text
+    machine: pulumi.Input[str]
     """Machine type: n1-standard-8."""
-    accelerator: pulumi.Input[AcceleratorArgs | Entry] | None = None
+    accelerator: pulumi.Input[AcceleratorArgs | Mapping[str, Any]] | None = None
     """GPUs of N1 machines; none by default."""
-    disk: pulumi.Input[DiskArgs | Entry] | None = None
+    disk: pulumi.Input[DiskArgs | Mapping[str, Any]] | None = None
     """Boot disk; 100 GB of the usual type by default."""
 
 
@@ -113,7 +140,7 @@ class MachineArgs:
 class PoolArgs(MachineArgs):
     """A pool of equal machines. A change of any field makes a new generation of the cluster."""
 
-    replicas: Number | pulumi.Input[ReplicasArgs | Entry]
+    replicas: pulumi.Input[int] | pulumi.Input[ReplicasArgs | Mapping[str, Any]]
     """Number of machines, or the bounds of a pool that grows with its jobs and shrinks back."""
 
 
@@ -122,11 +149,11 @@ class PoolArgs(MachineArgs):
 class DnsPeeringArgs:
     """A DNS zone that jobs resolve."""
 
-    domain: Text
+    domain: pulumi.Input[str]
     """DNS suffix, which ends with a dot: corp.example."""
-    target_project: Text
+    target_project: pulumi.Input[str]
     """Project that hosts the zone."""
-    target_network: Text
+    target_network: pulumi.Input[str]
     """VPC network in that project."""
 
 
@@ -135,9 +162,9 @@ class DnsPeeringArgs:
 class PscInterfaceArgs:
     """Private Service Connect interface of a cluster."""
 
-    network_attachment: Text
+    network_attachment: pulumi.Input[str]
     """Name or full path of a network attachment."""
-    dns_peering_configs: pulumi.Input[Sequence[pulumi.Input[DnsPeeringArgs | Entry]]] | None = None
+    dns_peering_configs: pulumi.Input[Sequence[pulumi.Input[DnsPeeringArgs | Mapping[str, Any]]]] | None = None
     """DNS zones; none by default."""
 
 
@@ -146,9 +173,9 @@ class PscInterfaceArgs:
 class AlternativeArgs:
     """A substitute for a cluster whose machines can't be had."""
 
-    region: Text | None = None
+    region: pulumi.Input[str] | None = None
     """Region to make it in; the cluster's own by default."""
-    pools: pulumi.Input[Mapping[str, pulumi.Input[PoolArgs | Entry]]] | None = None
+    pools: pulumi.Input[Mapping[str, pulumi.Input[PoolArgs | Mapping[str, Any]]]] | None = None
     """Pools that differ, each whole; the cluster's own by default."""
 
 
@@ -157,9 +184,9 @@ class AlternativeArgs:
 class TrainerArgs:
     """Another account for the jobs of templates that name it."""
 
-    account: Text | None = None
+    account: pulumi.Input[str] | None = None
     """Account id; slipway-STACK-NAME by default. A new one comes beside the old one, which goes after its last job."""
-    submitters: pulumi.Input[Sequence[Text]] | None = None
+    submitters: pulumi.Input[Sequence[pulumi.Input[str]]] | None = None
     """IAM members that may submit its templates, and so may run any code as it; nobody by default."""
 
 
@@ -168,13 +195,15 @@ class TrainerArgs:
 class TeamArgs:
     """A team of a workspace."""
 
-    submitters: pulumi.Input[Sequence[Text]] | None = None
+    submitters: pulumi.Input[Sequence[pulumi.Input[str]]] | None = None
     """IAM members of the team; each may submit."""
-    clusters: pulumi.Input[Sequence[Text]] | None = None
+    clusters: pulumi.Input[Sequence[pulumi.Input[str]]] | None = None
     """Names of clusters for this team's jobs alone; those that no team lists are for everybody."""
-    budget: Amount | None = None
+    budget: pulumi.Input[float] | None = None
     """USD a month."""
-    machines: pulumi.Input[Mapping[str, Text | pulumi.Input[MachineArgs | Entry]]] | None = None
+    machines: pulumi.Input[Mapping[str, pulumi.Input[str] | pulumi.Input[MachineArgs | Mapping[str, Any]]]] | None = (
+        None
+    )
     """Machines of its jobs, by keys of the workspace's `machines`."""
 
 
@@ -183,17 +212,17 @@ class TeamArgs:
 class ReservationArgs:
     """Machines that a project has reserved in Compute Engine."""
 
-    path: Text
+    path: pulumi.Input[str]
     """Full path: projects/P/zones/Z/reservations/R."""
-    machine: Text | None = None
+    machine: pulumi.Input[str] | None = None
     """Machine type, so that a template that needs another one is refused."""
-    accelerator: pulumi.Input[AcceleratorArgs | Entry] | None = None
+    accelerator: pulumi.Input[AcceleratorArgs | Mapping[str, Any]] | None = None
     """GPUs of N1 machines."""
-    machines: Number | None = None
+    machines: pulumi.Input[int] | None = None
     """Number of machines."""
-    begins: Text | None = at_key("from")
+    begins: pulumi.Input[str] | None = at_key("from")
     """When it begins, of a reservation in calendar mode: 2026-12-01. No submission takes its machines before."""
-    ends: Text | None = at_key("until")
+    ends: pulumi.Input[str] | None = at_key("until")
     """When it ends. No submission takes its machines from then on, and Compute Engine deletes them."""
 
 
@@ -202,13 +231,13 @@ class ReservationArgs:
 class BudgetArgs:
     """The limits of a workspace's cost a month. A change holds for the next submission."""
 
-    stack: Amount | None = None
+    stack: pulumi.Input[float] | None = None
     """USD a month in all, idle machines included."""
-    teams: pulumi.Input[Mapping[str, Amount]] | None = None
+    teams: pulumi.Input[Mapping[str, pulumi.Input[float]]] | None = None
     """USD a month by team."""
-    users: pulumi.Input[Mapping[str, Amount]] | None = None
+    users: pulumi.Input[Mapping[str, pulumi.Input[float]]] | None = None
     """USD a month by user; it only warns."""
-    enforce: Switch | None = None
+    enforce: pulumi.Input[bool] | None = None
     """Refuse a job beyond the budget; False by default."""
 
 
@@ -217,9 +246,9 @@ class BudgetArgs:
 class SessionsArgs:
     """The limits of a workspace's sessions. A change holds for the next one."""
 
-    max: Text | None = None
+    max: pulumi.Input[str] | None = None
     """The longest, as 8h; as long as a job may by default."""
-    pools: pulumi.Input[Sequence[Text]] | None = None
+    pools: pulumi.Input[Sequence[pulumi.Input[str]]] | None = None
     """The only pools that they may run on, as CLUSTER/POOL; wherever a job may by default."""
 
 
@@ -228,9 +257,9 @@ class SessionsArgs:
 class AgentsArgs:
     """Allowance of AI agents, spent without a person. A change holds for the next submission."""
 
-    per_day: Amount
+    per_day: pulumi.Input[float]
     """USD that jobs of all agents may cost in 24 hours beside the pools."""
-    machines: pulumi.Input[Sequence[Text]] | None = None
+    machines: pulumi.Input[Sequence[pulumi.Input[str]]] | None = None
     """Machines that these jobs may take; any by default."""
 
 
@@ -255,7 +284,7 @@ def write(config: dict[str, Any], args: Any, values: Mapping[str, Any], root: It
             below[last] = values[name]
 
 
-def read(kind: type[T], config: Entry, *root: str) -> T:
+def read(kind: type[T], config: Mapping[str, Any], *root: str) -> T:
     """Return the arguments that a stack's configuration has; what is below them keeps the file's own keys."""
     given: dict[str, Any] = {}
     for name, path in paths(kind, root).items():

@@ -14,12 +14,13 @@ from slipway.google.live import Unknown
 from slipway.model.catalog import model
 from slipway.model.facts import CATALOG
 
-from .args import Entry, at_key, told
+from .args import at_key, told
 from .component import Component
 from .engine import in_thread
 from .gcp import storage
 from .group import Group, all_declared
 from .job_template import JobTemplate
+from .keywords import arguments_of
 from .quota_check import QuotaCheck
 from .workspace import Workspace
 
@@ -35,7 +36,7 @@ class CatalogArgs:
     """Templates that people may submit."""
     quota: QuotaCheck | None = None
     """The check that says which capacity types have quota."""
-    policy: Entry | None = at_key("slipway:policy")
+    policy: Mapping[str, Any] | None = at_key("slipway:policy")
     """Rules of one's own below "mandatory" or "advisory", with the keys of docs/policy.md; none by default."""
 
 
@@ -53,9 +54,19 @@ class Catalog(Component):
     args: CatalogArgs
     address: pulumi.Output[str]
 
-    def __init__(self, name: str, args: CatalogArgs, opts: pulumi.ResourceOptions | None = None) -> None:
-        """Declare the catalog of a workspace."""
-        super().__init__(CATALOG, name, args, opts, "object", "checks", "restored")
+    def __init__(
+        self,
+        name: str,
+        args: CatalogArgs | pulumi.ResourceOptions | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+        **arguments: Any,
+    ) -> None:
+        """Declare the catalog of a workspace.
+
+        `arguments`: those of `CatalogArgs` as keywords, in place of `args`.
+        """
+        given, opts = arguments_of(CatalogArgs, name, args, opts, arguments)
+        super().__init__(CATALOG, name, given, opts, "object", "checks", "restored")
         self.address = self.output("address")
 
     # Properties, as Pulumi holds annotated attributes against the facts of the same names.

@@ -13,9 +13,11 @@ from slipway.model.facts import STACK
 
 from .composition import composition
 from .duplicates import constructed_at
+from .engine import new_future
 from .entries import refuse_other, refuse_unfit
 from .group import Group
 from .member import Member
+from .namesakes import noted
 from .options import ChildrenToCome, dependencies, lasting_name, provider_of
 
 
@@ -36,17 +38,18 @@ class Component(Member):
     def __init__(self, type_: str, name: str, args: Any, opts: pulumi.ResourceOptions | None, *outputs: str) -> None:
         """Join. `outputs`: the names of those that the engine keeps."""
         self.options = opts or pulumi.ResourceOptions()
-        self.name = lasting_name(name, self.options)
+        self.name = lasting_name(name, self.options, noted())
+        self.title = f"{type(self).__name__} {name}"
         self.constructed_at = constructed_at()
-        refuse_other(type(self), self.name, args)
-        refuse_unfit(type(self).__name__, self.name, self.options)
+        refuse_other(type(self), name, args)
+        refuse_unfit(type(self).__name__, name, self.options)
         self.args = _placed(args, provider_of(self.options))
         self.composition = composition()
         self.composition.join(self)
         self.needed = []
         # Filled once the composition is decided: the engine is sent a component when its dependencies are known.
         self._facts: dict[str, Any] = {}
-        self.children: asyncio.Future[None] = asyncio.get_event_loop().create_future()
+        self.children: asyncio.Future[None] = new_future()
         explained = pulumi.ResourceOptions(transformations=self.composition.explained)
         waiting = pulumi.ResourceOptions.merge(self.options, explained)
         waiting.depends_on = pulumi.Output.from_input(cast(Any, self._decided()))
@@ -76,7 +79,7 @@ class Component(Member):
         self._facts |= await self.facts(group)
         if self._facts and group.name != pulumi.get_stack():
             self._facts[STACK] = group.name
-        return await dependencies(self.options, group.components)
+        return [*await dependencies(self.options, group.components), *self.composition.foundations]
 
     async def _former(self, type_: str) -> str | pulumi.Alias:
         """Return the engine's name of the component wherever it was: below another parent it keeps what it made, with

@@ -31,8 +31,9 @@ from slipway.model.origin import Origin, Program
 from slipway.model.state import State
 
 from .duplicates import refuse_duplicates
-from .engine import ADVICE, EngineRun, ProgramEnd, destroys, fail, in_thread, known
+from .engine import ADVICE, EngineRun, ProgramEnd, current_program, destroys, fail, in_thread, known
 from .entries import ArgumentError, refuse_no_place, refuse_sign_in, refuse_wrong
+from .foundations import absent_projects, await_created, foundations
 from .group import Group, all_declared, prefix
 from .hooks import Hooks
 from .member import Member
@@ -70,6 +71,8 @@ class Composition:
     left: dict[Group, SlipwayError]
     #: Awaited by the engine, as every output is.
     _ending: pulumi.Output[None]
+    #: The projects and APIs of the program, which exist before anything is read.
+    foundations: Sequence[pulumi.Resource] = ()
     #: Set from the first question on: no component may join any more.
     _deciding: asyncio.Task[None] | None = None
 
@@ -84,7 +87,7 @@ class Composition:
             self._guards,
             self.run.state,
             self._may_try_again,
-            lambda words: self.file.places(words) if self.file else (),
+            self._places,
         )
         self.explained = [] if everywhere else [self.hooks.explained]
         if everywhere:
@@ -92,15 +95,22 @@ class Composition:
         watch()
         self.components: list[Member] = []
         self.left = {}
-        self._program = asyncio.current_task()
+        self._program = current_program()
         self.end_of_program = ProgramEnd()
+
+    def _places(self, keys: Collection[str]) -> Sequence[str]:
+        """Return the lines of the stack file with these keys, whose values the program leaves as they are."""
+        files = [group.file for group in self.groups] or [self.file]
+        return [place for file in files if file for place in file.places(keys)]
 
     def join(self, component: Member) -> None:
         if self._deciding is not None:
             raise ArgumentError(
-                f"{type(component).__name__} {component.name} comes too late",
-                why="it is constructed while outputs are awaited, when all else is decided already",
-                fix="construct it in the program itself, and give it the output as an argument",
+                f"{component.title} comes too late",
+                why="it is constructed while outputs are awaited, as in `apply`, when all else is decided already",
+                fix="construct it in the program itself, and give it the output as an argument\n"
+                "or, for a component for each item of another stack's output, read that first, in an async function "
+                "that `pulumi.run` calls: `(await reference.get_output_details(NAME)).value`",
             )
         # The entries of a stack file are checked, with their lines. No mistake may prevent a destruction.
         if self.file is None and not destroys():
@@ -145,6 +155,7 @@ class Composition:
 
     async def _decide(self) -> None:
         try:
+            await self.hooks.inputs.watch()
             # First of all, and outside of what a destruction goes on without.
             refuse_foreign(self.run, self._origin, self.components)
             try:
@@ -164,6 +175,8 @@ class Composition:
         refuse_duplicates(self.components)
         for component in self.components:
             await refuse_sign_in(component, provider_of(component.options))
+        self.foundations = foundations(self.components)
+        await await_created(self.foundations)
         given = {
             component: await resolved(component.args, partial(come, component, self.components))
             for component in self.components
@@ -172,6 +185,8 @@ class Composition:
             if plain(component.args).unknown:
                 refuse_wrong(component, self._whose(component), values)
         self._group(given)
+        if self.run.preview:
+            self._leave_unread(await absent_projects())
         await self._take_out()
         for group in self.groups:
             if group.workspace:
@@ -182,6 +197,13 @@ class Composition:
             raise together(list(self.left.values()))
         for group in self.left:
             pulumi.log.warn(left_as_it_is(group))
+
+    def _leave_unread(self, projects: Collection[str]) -> None:
+        """Have a preview read nothing of projects that only `up` creates."""
+        for group in self.groups:
+            if group.project in projects:
+                group.absent = f"project {group.project} does not exist yet"
+                group.voice.warn(f"{group.absent}: this preview reads nothing of it, and ids of clusters may be others")
 
     async def _decide_group(self, group: Group) -> None:
         """Decide about one of several workspaces. If what exists of it can't be read, or if its deployment is rejected,
@@ -230,6 +252,7 @@ class Composition:
             await all_declared([component for component in self.components if component not in left])
             if left:
                 await settled([component for component in self.components if component not in left], left)
+            await self._refuse_transforms()
             errors = list(self.left.values())
             for each in self.taken_out:
                 if self.run.preview:
@@ -241,6 +264,13 @@ class Composition:
             fail(error)
         finally:
             forget()
+
+    async def _refuse_transforms(self) -> None:
+        """Raise ArgumentError if a transform of the program has changed a cluster, once all are registered."""
+        await asyncio.gather(*(urn.future() for urn in self.hooks.clusters.values()), return_exceptions=True)
+        for group in self.groups:
+            if group not in self.left and not group.guard.taken_down:
+                self.hooks.inputs.refuse(group.current_clusters)
 
     def _refused(self) -> Iterator[tuple[Group, SlipwayError]]:
         """Yield the groups whose preview is refused, with the errors."""
@@ -266,7 +296,7 @@ class Composition:
         for each in self.taken_out:
             each.know(_part(run.state, each.share, every))
         for group in self.groups if len(self.groups) > 1 else ():
-            group.voice = Voice(group.workspace.name if group.workspace else "")
+            group.voice = Voice(group.workspace.pulumi_resource_name if group.workspace else "")
         for group in self.groups:
             group.guard.together = [each.identity.label for each in self.groups] if group.guard.taken_down else ()
         if run.begins:
@@ -303,9 +333,9 @@ def _key(component: Member, given: Mapping[Member, Given], usual: Place) -> Key:
     found = named or workspaces
     if len(found) > 1:
         raise ConfigError(
-            f"the workspace of {type(component).__name__} {component.name} can't be told",
-            why=f"the program has {join(workspace.name for workspace in workspaces)}"
-            + (f", and it belongs to {join(workspace.name for workspace in named)}" if named else ""),
+            f"the workspace of {component.title} can't be told",
+            why=f"the program has {join(each.pulumi_resource_name for each in workspaces)}"
+            + (f", and it belongs to {join(each.pulumi_resource_name for each in named)}" if named else ""),
             fix="`workspace=…` among its arguments",
         )
     workspace = found[0] if found else None
@@ -313,7 +343,7 @@ def _key(component: Member, given: Mapping[Member, Given], usual: Place) -> Key:
     places = {_place(each, given, usual) for each in ([workspace] if workspace else clusters or [component])}
     if len(places) > 1:
         raise ConfigError(
-            f"{type(component).__name__} {component.name} is of clusters in several regions",
+            f"{component.title} is of clusters in several regions",
             why=f"they are in {join(sorted(region for _, region in places))}, and it is held against those of one",
             fix="one for each region, or a Workspace in each",
         )
@@ -325,7 +355,7 @@ def _key(component: Member, given: Mapping[Member, Given], usual: Place) -> Key:
         pairs = zip(("project", "region"), place, own, strict=True)
         same = ", ".join(f"{key}={there!r}" for key, there, here in pairs if here != there)
         raise ConfigError(
-            f"{type(component).__name__} {component.name} is in {own[1]} of {own[0]}, and workspace {workspace.name} "
+            f"{component.title} is in {own[1]} of {own[0]}, and workspace {workspace.pulumi_resource_name} "
             f"in {place[1]} of {place[0]}",
             why="jobs write to a bucket in their own region, and a catalog offers one region",
             fix=f"`{same}` among its arguments, or `workspace=…` with a Workspace of its own there",

@@ -53,9 +53,11 @@ def decide(
     voice: Voice,
     *,
     begins: bool = False,
+    absent: str = "",
 ) -> Decision:
     """Read what lives, and plan. `state`: the engine's of this stack; `folders`: those of the templates; `places` names
-    lines of the stack file; `voice` reports waits; `begins`: the state has nothing of this stack.
+    lines of the stack file; `voice` reports waits; `begins`: the state has nothing of this stack; `absent`: why a
+    preview reads nothing.
 
     Raises ConfigError for mistakes in templates, where this is no preview.
     """
@@ -66,7 +68,9 @@ def decide(
     if not run.preview:
         refuse(proven.errors)
     with ThreadPoolExecutor(1) as background:
-        reading = background.submit(copy_context().run, _read, run, proven, state, declared, places, voice, begins)
+        reading = background.submit(
+            copy_context().run, _read, run, proven, state, declared, places, voice, begins, absent
+        )
         from slipway.deploying.deployment.checkout import checkout_revision
 
         revision = checkout_revision(run.checkout, os.environ)
@@ -86,6 +90,7 @@ def _read(
     places: Places,
     voice: Voice,
     begins: bool,
+    absent: str,
 ) -> tuple[Live, Plan, datetime]:
     now, world = datetime.now(UTC), run.world
     live, plan = read_and_plan(
@@ -102,6 +107,7 @@ def _read(
         declared=declared,
         places=places,
         begins=begins,
+        absent=absent,
     )
     return live, plan, right_time(now, live.time)
 

@@ -88,7 +88,7 @@ def _error(first: Member, second: Member) -> ConfigError:
     name = second.template if is_one_template else second.name
     what = f"{type(second).__name__} {name} is declared twice"
     if first.name != second.name and second.kind == "catalog":
-        what = f"a workspace has two Catalogs: {first.name} and {second.name}"
+        what = f"a workspace has two Catalogs: {first.pulumi_resource_name} and {second.pulumi_resource_name}"
     return ConfigError(
         f"{what}, so nothing was changed",
         why=f"{_place(first)}\n{_place(second)}\n{_EFFECTS[second.kind]}",

@@ -13,11 +13,13 @@ from collections.abc import Callable, Mapping
 from concurrent.futures import Future
 from contextvars import copy_context
 from dataclasses import dataclass
+from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
 
 import pulumi
 from pulumi.runtime.config import get_config_env, get_config_secret_keys_env
+from pulumi.runtime.sync_await import _ensure_event_loop
 
 from slipway.authoring.stack.encrypted import check_encrypted
 from slipway.authoring.stack.stack import NO_FILE, Edit, Stack, parse, with_config
@@ -152,6 +154,36 @@ def _within() -> bool:
     return mocked() is not None or threading.current_thread() is not threading.main_thread()
 
 
+def new_future() -> asyncio.Future[Any]:
+    """Return a future of the program's event loop, which does not run yet if a test imports the program."""
+    loop: asyncio.AbstractEventLoop = _ensure_event_loop()  # type: ignore[no-untyped-call]
+    return loop.create_future()
+
+
+def current_program() -> asyncio.Task[Any] | None:
+    """Return the task that runs the program; None if a test imports the program before its event loop runs."""
+    try:
+        return asyncio.current_task()
+    except RuntimeError:
+        return None
+
+
+def imported_now() -> list[ModuleSpec]:
+    """Return the modules whose import has called the caller, and has not ended."""
+    found: list[ModuleSpec] = []
+    frame = sys._getframe(1)
+    while frame is not None:
+        spec = frame.f_globals.get("__spec__")
+        if frame.f_code.co_name == "<module>" and spec is not None and _is_importing(spec):
+            found.append(spec)
+        frame = frame.f_back  # type: ignore[assignment]
+    return found
+
+
+def _is_importing(spec: ModuleSpec) -> bool:
+    return getattr(spec, "_initializing", False)
+
+
 class ProgramEnd:
     """The end of the running program: its stack registers the outputs then, also where the program fails."""
 
@@ -159,7 +191,9 @@ class ProgramEnd:
         """Look out for it."""
         #: The error that the program ended with.
         self.error: BaseException | None = None
-        self._come: asyncio.Future[None] = asyncio.get_event_loop().create_future()
+        self._come: asyncio.Future[None] = new_future()
+        #: The modules of a program that a test imports: it ends with their imports.
+        self._modules = imported_now() if current_program() is None else []
         stack: Any = pulumi.runtime.get_root_resource()
         if stack is None:  # Of a program in another language, whose host tells the end of what it constructs.
             return
@@ -185,6 +219,8 @@ class ProgramEnd:
     async def come(self) -> None:
         """Wait for it. Raises the program's error."""
         await self._come
+        while any(map(_is_importing, self._modules)):  # A call of the program, such as an invoke, runs the loop.
+            await asyncio.sleep(0)
         if self.error is not None:
             raise as_shown(self.error)
 

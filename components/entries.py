@@ -12,7 +12,7 @@ import pulumi
 from slipway.authoring.stack.bounds import NAME
 from slipway.authoring.stack.consistency import LONGEST_STACK
 from slipway.authoring.stack.stack import Stack, parse
-from slipway.authoring.stack.yaml_file import Document, FileMistake, StackErrors
+from slipway.authoring.stack.yaml_file import Document, FileMistake, KeyPath, StackErrors
 from slipway.base.codec import camel
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join
@@ -63,10 +63,15 @@ def _root(component: Member) -> tuple[str, ...]:
     return {"workspace": (_WORKSPACE,), "quota": (_QUOTA,)}.get(component.kind, ())
 
 
-def number_networks(config: Mapping[str, Any], number: Callable[[str], str]) -> None:
+def number_networks(
+    config: Mapping[str, Any], number: Callable[[str], str], changed: Collection[KeyPath] | None = None
+) -> None:
     """Name the clusters' networks as Vertex AI takes them, by their projects' numbers: a resource of Compute Engine has
-    the project's id, or a name alone."""
-    for entry in config[_CLUSTERS].values():
+    the project's id, or a name alone. `changed`: the values that are not those of a stack file, if there is one, whose
+    own networks are as Vertex AI takes them."""
+    for name, entry in config[_CLUSTERS].items():
+        if changed is not None and ("config", _CLUSTERS, name, "network") not in changed:
+            continue
         network = entry.get("network")
         path = _NETWORK.fullmatch(network) if isinstance(network, str) else None
         if path and not (path["project"] or "").isdecimal():
@@ -77,7 +82,7 @@ def number_networks(config: Mapping[str, Any], number: Callable[[str], str]) -> 
 def refuse_wrong(component: Member, identity: Identity, given: Given) -> None:
     """Raise ArgumentError for arguments of a component that are wrong whatever the program has besides. What is not
     known yet, and what depends on other components, is left out. `identity`: that of what belongs to its workspace."""
-    who = f"{type(component).__name__} {component.name}"
+    who = component.title
     stack = identity.name
     if component.kind == "workspace" and (not re.fullmatch(NAME, stack) or len(stack) > LONGEST_STACK):
         raise ArgumentError(
@@ -93,7 +98,7 @@ def refuse_wrong(component: Member, identity: Identity, given: Given) -> None:
         own = [
             mistake
             for mistake in error.mistakes
-            if (key := _place_of(component, given, mistake.key)) is not None
+            if (key := argument_of(component, given, mistake.key)) is not None
             # Which clusters there are is known at the program's end.
             and not re.match(r"teams\..+\.clusters\[|shares\.[^.]+$", key)
             and not any(path.startswith(key) or key.startswith(path) for path in given.unknown)
@@ -108,8 +113,8 @@ def in_words(mistakes: Collection[FileMistake], given: Mapping[Member, Given]) -
     for mistake in mistakes:
         where, fix = mistake.key, mistake.fix
         for component, values in given.items():
-            if (argument := _place_of(component, values, mistake.key)) is not None:
-                where = f"{type(component).__name__} {component.name}{f': {argument}' if argument else ''}"
+            if (argument := argument_of(component, values, mistake.key)) is not None:
+                where = f"{component.title}{f': {argument}' if argument else ''}"
                 for name, path in paths(component.args, _root(component)).items():
                     fix = fix.replace(f"`{path[-1]}`", f"`{name}`")
                 fix = fix.replace(f"{'.'.join(_root(component))}.", "")
@@ -122,11 +127,14 @@ def refuse_no_place(component: Member, given: Given, place: tuple[str, str]) -> 
     """Raise ConfigError where neither a component nor the stack's configuration names project and region."""
     for key, value in zip(("project", "region"), place, strict=True):
         if not value:
-            who = f"{type(component).__name__} {component.name}: {key}"
+            who = f"{component.title}: {key}"
             by_argument = f", or `{key}=` among its arguments" if hasattr(component.args, key) else ""
             if key in given.unknown:
                 raise ConfigError(
-                    f"{who} is not known yet", why="what is there is read by it", fix=f"`{key}=` as a text"
+                    f"{who} is not known yet",
+                    why="what is there is read by it",
+                    fix=f"`{key}=` as a text; if the program "
+                    "creates the project under a random id, two programs: one for it, and one for what is in it",
                 )
             raise ConfigError(f"{who} is not set", fix=f"`pulumi config set gcp:{key} {key.upper()}`{by_argument}")
 
@@ -137,7 +145,7 @@ async def refuse_sign_in(component: Member, provider: pulumi.ProviderResource | 
     for argument in _SIGN_IN if provider is not None else ():
         if await pulumi.Output.from_input(vars(provider).get(argument)).future():
             raise ArgumentError(
-                f"{type(component).__name__} {component.name}: its provider has {argument}",
+                f"{component.title}: its provider has {argument}",
                 why="a deployment has one identity, by which its components read what is there and delete as well",
                 fix=f"leave it out, and set gcp:{camel(argument)} in the stack's configuration, or Google's variables",
             )
@@ -182,17 +190,28 @@ def refuse_other(component: type[Member], name: str, args: Any) -> None:
             raise ArgumentError(f"{who}: {key} is missing", fix=f"`{key}=` among its arguments")
         for part in given if isinstance(given, list | tuple) else [given]:
             if part is not None and not isinstance(part, Member):
-                what = "an Output" if isinstance(part, pulumi.Output) else repr(part)
-                raise ArgumentError(
-                    f"{who}: {key}: {what} is no component", fix="the variable that has the component, not its name"
-                )
+                raise _not_a_component(f"{who}: {key}", part)
             if part is not None and part.kind != _KINDS[key]:
                 raise ArgumentError(
-                    f"{who}: {key}: {part.name} is a {type(part).__name__}", fix=f"the variable of a {_KINDS[key]}"
+                    f"{who}: {key}: {part.pulumi_resource_name} is a {type(part).__name__}",
+                    fix=f"the variable of a {_KINDS[key]}",
                 )
 
 
-def _place_of(component: Member, given: Given, key: str) -> str | None:
+def _not_a_component(where: str, part: Any) -> ArgumentError:
+    if not isinstance(part, pulumi.Output):
+        return ArgumentError(
+            f"{where}: {part!r} is no component", fix="the variable that has the component, not its name"
+        )
+    return ArgumentError(
+        f"{where}: an Output is no component",
+        why="components are named by their variables, and an Output is known later than they are",
+        fix="the variables of the components; for a cluster of another stack, declare "
+        "PersistentResource(NAME, pools=…, id=ID), whose id can be an Output",
+    )
+
+
+def argument_of(component: Member, given: Given, key: str) -> str | None:
     """Return the place among a component's arguments of a key of a stack's configuration, as the program spells it.
     Empty for the component itself, None for what it does not tell."""
     for name, path in paths(component.args, _root(component)).items():

@@ -13,6 +13,7 @@ from slipway.google.clusters import PersistentResource
 from slipway.model.cluster import PROTECT, CurrentCluster
 from slipway.model.state import GENERATION, REGIONS
 
+from .cluster_inputs import ClusterInputs
 from .creation import Creation
 from .gcp import vertex
 
@@ -37,6 +38,8 @@ class Surroundings:
     kept: pulumi.ResourceOptions | None = None
     #: The stack in the clusters' labels, where a program may have several.
     stack: str = ""
+    #: Keeps the transforms of the program from the inputs of clusters.
+    inputs: ClusterInputs = field(default_factory=ClusterInputs)
     #: Receives the URNs of the clusters that are registered, by id.
     registered: dict[str, pulumi.Output[str]] = field(default_factory=dict)
 
@@ -59,8 +62,9 @@ class Generation(pulumi.ComponentResource):
         opts: pulumi.ResourceOptions | None,
         cloud: Mapping[str, Any] | None = None,
         cloud_opts: pulumi.ResourceOptions | None = None,
+        inputs: ClusterInputs | None = None,
     ) -> None:
-        """Declare a cluster. `cloud`: the inputs of its resource, with `cloud_opts`."""
+        """Declare a cluster. `cloud`: the inputs of its resource, with `cloud_opts`; `inputs` keeps them."""
         super().__init__(GENERATION, id, dict(facts), opts)
         self.id: pulumi.Input[str] = id
         self.cloud_urn: pulumi.Output[str] | None = None
@@ -68,6 +72,7 @@ class Generation(pulumi.ComponentResource):
             # What a parent retains would run on: each generation goes when it is idle.
             every = pulumi.ResourceOptions(parent=self, custom_timeouts=_TIMEOUTS, retain_on_delete=False)
             made = pulumi.ResourceOptions.merge(every, cloud_opts)
+            made = inputs.options(self, made) if inputs else made
             resource = vertex.AiPersistentResource(id, name=id, opts=made, **cloud)
             self.id, self.cloud_urn = resource.name, resource.urn
         self.register_outputs({"id": self.id, **outputs})
@@ -94,7 +99,7 @@ def current(
     # The state tells it where the published catalog is lost.
     kept = {"protected": spec.name} if spec.replacement == PROTECT else {}
     inputs = {**place, "deletion_policy": spec.deletion_policy, **inputs}
-    generation = Generation(cluster.id, facts, {**kept, **outputs}, around.opts, inputs, options)
+    generation = Generation(cluster.id, facts, {**kept, **outputs}, around.opts, inputs, options, around.inputs)
     return _registered(generation, cluster.id, around)
 
 
@@ -103,7 +108,9 @@ def retiring(living: PersistentResource, facts: Mapping[str, Any], around: Surro
     full, place, outputs = _place(living.id, living.region, around)
     options = _options(full, ["*"], around)
     inputs = {**place, "resource_pools": [pool.request() for pool in living.spec.pools]}
-    return _registered(Generation(living.id, facts, outputs, around.opts, inputs, options), living.id, around)
+    return _registered(
+        Generation(living.id, facts, outputs, around.opts, inputs, options, around.inputs), living.id, around
+    )
 
 
 def _registered(generation: Generation, id_: str, around: Surroundings) -> Generation:

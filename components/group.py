@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import pulumi
 
 from slipway.authoring.stack.stack import Stack, parse
-from slipway.authoring.stack.yaml_file import Document, StackErrors
+from slipway.authoring.stack.yaml_file import Document, KeyPath, StackErrors
 from slipway.base.errors import PolicyError
 from slipway.base.formatting import join
 from slipway.deploying.deployment.deletion_guard import StackGuard
@@ -34,6 +34,7 @@ from .entries import (
     number_networks,
     refuse_alternatives,
 )
+from .file_values import changed_by_program, of_program, without_lines
 from .generation import Generation, Surroundings, record_regions, retiring
 from .hooks import Hooks
 from .leaving import Leaving
@@ -67,6 +68,10 @@ class Group:
     deployment: Deployment
     #: Knows also the one of the clusters that came to be.
     creation: Creation
+    #: The stack file, with the lines of the values that the program leaves as they are; None without one.
+    file: Document | None = None
+    #: The reason why a preview can't read its project; empty if it can.
+    absent: str = ""
     #: Names the workspace if the program has several.
     voice: Voice = Voice()
 
@@ -140,10 +145,10 @@ class Group:
                 project=self.project,
                 region=self.region,
                 others=stack.other_regions,
-                component="" if file else f"{type(placing).__name__} {placing.name}",
+                component="" if file else f"{placing.title}",
             )
             if self.workspace:
-                refuse_namesakes(self.workspace.name, stack, self.own.keys(), state)
+                refuse_namesakes(self.workspace.pulumi_resource_name, stack, self.own.keys(), state)
             staying, errors = as_it_stays(stack, state)
             if run.preview:
                 stack, self._errors = staying, errors
@@ -151,8 +156,10 @@ class Group:
                 raise errors[0]
         declared = Declared(self.workspace is not None, bool(self.of("catalog")), frozenset(self.own))
         folders = {name: run.checkout / each.folder for name, each in self.of("template").items()}
-        places = file.places if file else lambda _: ()
-        decision = decide(run, stack, state, declared, folders, places, self.voice, begins=self._begins)
+        places = self.file.places if self.file else lambda _: ()
+        decision = decide(
+            run, stack, state, declared, folders, places, self.voice, begins=self._begins, absent=self.absent
+        )
         self.deployment = first = decision.deployment
         self._refuse_doubles()
         if not guard.taken_down:
@@ -179,28 +186,44 @@ class Group:
     def _read(self, file: Document | None) -> Stack:
         """Return the stack that the components declare. Raises StackErrors with every mistake."""
         config = config_of(self.given, (self.project, self.region))
-        if file is None:
-            number_networks(config, self._number)
-        written = replace(file, values={**file.values, "config": config}) if file else Document("", {"config": config})
+        changed = None if file is None else changed_by_program(file, config)
+        number_networks(config, self._number, changed)
+        written = self._written(file, config, changed or ())
         some = {name: self.given[each].values.get("clusters") for name, each in self.of("template").items()}
         # The names of the clusters of each template that may not run on all.
         offered_on = {name: frozenset(clusters) for name, clusters in some.items() if clusters is not None}
         try:
             stack = parse(written, stack=self.name, identity=self.identity)
         except StackErrors as error:
-            raise error if file else in_words(error.mistakes, self.given) from None
-        program = None if file else Program(self.run.name, self.identity.workspace)
+            if file is None:
+                raise in_words(error.mistakes, self.given) from None
+            raise StackErrors(of_program(error.mistakes, changed or (), self.given)) from None
+        program = None if file else Program(self.run.name, self.identity.workspace, self._renamed() or None)
         return replace(stack, offered_on=offered_on, program=program)
 
+    def _written(self, file: Document | None, config: dict[str, Any], changed: Sequence[KeyPath]) -> Document:
+        """Return the document that has the declared configuration, with the lines of the stack file's own values."""
+        if file is None:
+            return Document("", {"config": config})
+        self.file = without_lines(file, changed)
+        return replace(self.file, values={**file.values, "config": config})
+
+    def _renamed(self) -> dict[str, str]:
+        """Return the components that keep a former name, by that name, with those that the program has for them."""
+        titles = {f"{type(component).__name__} {component.name}": component.title for component in self.components}
+        return {kept: title for kept, title in titles.items() if kept != title}
+
     def _number(self, project: str) -> str:
-        return A_NUMBER if self.run.world else connect(os.environ).permissions(project).number(project)
+        return A_NUMBER if self.run.world or self.absent else connect(os.environ).permissions(project).number(project)
 
     def _unknown(self) -> Iterator[str]:
         """Yield what a preview can't know of the components' arguments."""
         for component, given in self.given.items():
             for path, sources in given.unknown.items():
                 when = f"when {join(sources)} {'exists' if len(sources) == 1 else 'exist'}" if sources else "in `up`"
-                yield f"{component.name}: {path} is known {when}; this preview goes without, and the id may be another"
+                argument = f"{component.pulumi_resource_name}: {path}"
+                names = "".join(f"; give {source} a `name` to see it before" for source in given.nameless.get(path, ()))
+                yield f"{argument} is known {when}; this preview goes without, and the id may be another{names}"
 
     def _needless(self, part: Consequence) -> bool:
         """Tell whether a consequence needs no words: of a network that the program itself peers, and of its ranges."""
@@ -212,6 +235,13 @@ class Group:
         given = self.given[cluster]
         own = [source for source in given.sources if source._type == ADDRESS]
         return part.subject.part == "reservedIpRanges" and len(own) >= len(given.values["reserved_ip_ranges"])
+
+    @property
+    def current_clusters(self) -> dict[str, str]:
+        """The components of the current clusters, by the ids of those."""
+        components = self.of("cluster")
+        names = {cluster.id: cluster.spec.name for cluster in self.creation.made.plan.current}
+        return {id_: components[name].title for id_, name in names.items() if name in components}
 
     def end(self) -> None:
         """Refuse a preview of what `up` refuses: a review reads the whole declaration first."""
@@ -257,8 +287,16 @@ class Group:
         opts = pulumi.ResourceOptions.merge(opts, pulumi.ResourceOptions(aliases=former))
         in_state = isinstance(self.state, State) and any(each.name == id_ for each in self.state.clusters)
         kept = self.hooks.kept if known and in_state else None
-        label = self.identity.label
-        return Surroundings(self.project, self.region, self.hooks.guard, opts, kept, label, self.hooks.clusters)
+        return Surroundings(
+            self.project,
+            self.region,
+            self.hooks.guard,
+            opts,
+            kept,
+            stack=self.identity.label,
+            inputs=self.hooks.inputs,
+            registered=self.hooks.clusters,
+        )
 
     def retire(self, name: str, opts: pulumi.ResourceOptions) -> list[Generation]:
         """Declare the clusters of a name that retire, which go after their last jobs, protected or not."""

@@ -17,6 +17,7 @@ from .component import Component
 from .entries import ArgumentError, refuse_other
 from .gcp import storage
 from .group import Group
+from .keywords import arguments_of
 from .persistent_resource import PersistentResource
 from .workspace import Workspace
 
@@ -50,23 +51,30 @@ class JobTemplate(Component):
     packages: pulumi.Output[list[str]]
 
     def __init__(
-        self, name: str, args: JobTemplateArgs | None = None, opts: pulumi.ResourceOptions | None = None
+        self,
+        name: str,
+        args: JobTemplateArgs | pulumi.ResourceOptions | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+        **arguments: Any,
     ) -> None:
-        """Declare a template. Raises ConfigError for a file that no template can have."""
-        args = args or JobTemplateArgs()
-        refuse_other(type(self), name, args)
-        if isinstance(args.template, pulumi.Output):
+        """Declare a template. Raises ConfigError for a file that no template can have.
+
+        `arguments`: those of `JobTemplateArgs` as keywords, in place of `args`.
+        """
+        given, opts = arguments_of(JobTemplateArgs, name, args, opts, arguments)
+        refuse_other(type(self), name, given)
+        if isinstance(given.template, pulumi.Output):
             raise ArgumentError(
                 f"JobTemplate {name}: template: an Output can't be its file's path",
                 fix="a text: the file is read before Outputs are known",
             )
-        path = Path(args.template) if args.template else self.folder / file_of(name)
+        path = Path(given.template) if given.template else self.folder / file_of(name)
         if path.suffix != ".py":
             raise ArgumentError(
                 f"JobTemplate {name}: {path} is no file of Python", fix=f"{self.folder / file_of(name)}"
             )
         self.template, self.folder = path.stem.replace("_", "-"), path.parent
-        super().__init__(TEMPLATE, name, args, opts, "packages", "package")
+        super().__init__(TEMPLATE, name, given, opts, "packages", "package")
         self.packages = self.output("packages")
 
     async def facts(self, group: Group) -> Mapping[str, Any]:

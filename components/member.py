@@ -16,7 +16,10 @@ class Member(pulumi.ComponentResource):
     """A component of a composition."""
 
     kind: ClassVar[Kind]
+    #: The name by which Slipway identifies it: the former one, if its aliases or a parent's tell one.
     name: str
+    #: Its class and the name that the program has for it, for messages.
+    title: str
     args: Any
     options: pulumi.ResourceOptions
     #: What `declare` returns.

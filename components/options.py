@@ -14,6 +14,8 @@ CONNECTION = "gcp:servicenetworking/connection:Connection"
 """The type of a network's peering with Google's services."""
 ADDRESS = "gcp:compute/globalAddress:GlobalAddress"
 """The type of a range of a network's addresses."""
+STACK = "slipway:index:Stack"
+"""The type of the component that programs in other languages have."""
 
 
 class Effect(Enum):
@@ -184,11 +186,22 @@ def provider_of(options: pulumi.ResourceOptions) -> pulumi.ProviderResource | No
     return options.parent.get_provider("gcp:index:Provider") if options.parent else None
 
 
-def lasting_name(name: str, options: pulumi.ResourceOptions) -> str:
-    """Return the name that what a component made bears for good: the former one among its aliases, where it has one."""
+def lasting_name(
+    name: str, options: pulumi.ResourceOptions, declared: Iterable[pulumi.ResourceTransformationArgs] = ()
+) -> str:
+    """Return the name that what a component made has for good: the former one among its aliases, if it has one.
+
+    Pulumi's rule for aliases of a parent holds: if the name begins with the parent's, it began with the parent's former
+    name before. `declared`: what the program has declared so far.
+    """
     for alias in options.aliases or ():
         if isinstance(alias, str):
             return alias.rpartition("::")[2]
         if isinstance(alias, pulumi.Alias) and isinstance(alias.name, str):
             return alias.name
-    return name
+    by_resource = {args.resource: args for args in declared}
+    parent = by_resource.get(options.parent) if options.parent else None
+    # The components below a Stack have the names of its arguments.
+    if parent is None or parent.type_ == STACK or not name.startswith(parent.name):
+        return name
+    return lasting_name(parent.name, parent.opts, by_resource.values()) + name.removeprefix(parent.name)

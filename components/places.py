@@ -16,7 +16,7 @@ def called(group: Group) -> str:
     """Return the name of a group in messages: its workspace and its region."""
     if group.workspace is None:
         return f"the part without a workspace ({group.region})"
-    return f"workspace {group.workspace.name} ({group.region})"
+    return f"workspace {group.workspace.pulumi_resource_name} ({group.region})"
 
 
 def of_one(group: Group, error: SlipwayError, groups: Collection[Group]) -> SlipwayError:
@@ -38,7 +38,7 @@ def left_as_it_is(group: Group) -> str:
 def depends_on(group: Group, awaited: Member) -> SlipwayError:
     """Return the error of a group that waits for a component which is not deployed."""
     return ResourceError(
-        f"{called(group)}: it depends on {type(awaited).__name__} {awaited.name}, which can't be deployed now",
+        f"{called(group)}: it depends on {awaited.title}, which can't be deployed now",
         why="the options of its components name that one (depends_on, parent or provider)",
         fix="deploy again when the other workspace can be deployed, or remove the dependency",
     )

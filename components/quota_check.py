@@ -12,11 +12,12 @@ from slipway.base.codec import camel
 from slipway.google.quotas import SERVICE
 from slipway.model.facts import QUOTA
 
-from .args import Switch, Text, told
+from .args import QuotaMode, told
 from .component import Component
 from .gcp import cloudquota
 from .group import Group
 from .job_template import JobTemplate
+from .keywords import arguments_of
 from .persistent_resource import PersistentResource
 from .workspace import Workspace
 
@@ -30,14 +31,14 @@ class QuotaCheckArgs:
     """Clusters that draw on-demand quota."""
     templates: Sequence[JobTemplate] = ()
     """Templates whose flex-start and Spot jobs draw preemptible quota."""
-    mode: Text | None = None
+    mode: pulumi.Input[str | QuotaMode] | None = None
     """Consequence where quota does not suffice: "enforce" (the default) is an error, "warn" a warning, "request" asks
     Google for more."""
-    contact_email: Text | None = None
+    contact_email: pulumi.Input[str] | None = None
     """Address that Google asks about an increase; needed for "request"."""
-    justification: Text | None = None
+    justification: pulumi.Input[str] | None = None
     """Reason for the request, for Google to read."""
-    strict: Switch | None = None
+    strict: pulumi.Input[bool] | None = None
     """Require that pools at their maximum, and each capacity type of a template, fit; False by default."""
     workspace: Workspace | None = None
     """The workspace, where the program has several and neither cluster nor template tells it."""
@@ -56,10 +57,18 @@ class QuotaCheck(Component):
     requested: pulumi.Output[Mapping[str, int]]
 
     def __init__(
-        self, name: str, args: QuotaCheckArgs | None = None, opts: pulumi.ResourceOptions | None = None
+        self,
+        name: str,
+        args: QuotaCheckArgs | pulumi.ResourceOptions | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+        **arguments: Any,
     ) -> None:
-        """Declare the check of the clusters and templates of its arguments."""
-        super().__init__(QUOTA, name, args or QuotaCheckArgs(), opts)
+        """Declare the check of the clusters and templates of its arguments.
+
+        `arguments`: those of `QuotaCheckArgs` as keywords, in place of `args`.
+        """
+        given, opts = arguments_of(QuotaCheckArgs, name, args, opts, arguments)
+        super().__init__(QUOTA, name, given, opts)
         self.requested = self.output("requested")
 
     async def facts(self, group: Group) -> Mapping[str, Any]:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from enum import Enum
 from typing import Any
 
 import pulumi
@@ -14,6 +15,7 @@ from slipway.model.state import ACCOUNT, BUCKET
 from .args import key_of
 from .gcp import serviceaccount, storage
 from .member import Member
+from .predicted_ids import IDS, predicted_id
 
 _UNKNOWN = object()
 _OWN = {"catalog_bucket": BUCKET, "work_bucket": BUCKET, "trainer": ACCOUNT}
@@ -39,6 +41,8 @@ class Given:
     own: dict[str, pulumi.Resource] = field(default_factory=dict)
     #: The fields that only `up` knows, as dotted paths, and the names of the resources that they wait for.
     unknown: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    #: Their sources whose ids the program would tell, if they had names among their arguments.
+    nameless: dict[str, tuple[str, ...]] = field(default_factory=dict)
     #: The resources that the values come from.
     sources: set[pulumi.Resource] = field(default_factory=set)
     #: Secret and unknown values that resources receive as Outputs, by the name of the field.
@@ -77,6 +81,8 @@ async def _value(given: Given, value: Any, path: str) -> Any:
     """Return a plain value, or _UNKNOWN."""
     if isinstance(value, Member):
         return value.name
+    if isinstance(value, Enum):
+        return value.value
     if isinstance(value, pulumi.Resource):
         given.own[path] = value
         value = _name_of(value)
@@ -88,23 +94,35 @@ async def _value(given: Given, value: Any, path: str) -> Any:
     if is_dataclass(value) and not isinstance(value, type):
         keys = {each.name: key_of(each) for each in fields(value)}
         needed = {key_of(each) for each in fields(value) if each.default is MISSING}
-        value = vars(value)
-    elif isinstance(value, Mapping):
-        keys, needed = {key: key for key in value}, set()
-    else:
-        return value
+        return await _mapping(given, vars(value), path, keys, needed)
+    if isinstance(value, Mapping):
+        return await _mapping(given, value, path, {key: key for key in value}, set())
+    return value
+
+
+async def _mapping(
+    given: Given, value: Mapping[str, Any], path: str, keys: Mapping[str, str], needed: Collection[str]
+) -> Any:
+    """Return the plain values of a mapping under the stack file's `keys`; _UNKNOWN if a needed key is not known."""
     pairs = {
         keys[name]: await _value(given, item, f"{path}.{name}") for name, item in value.items() if item is not None
     }
     known = {key: item for key, item in pairs.items() if item is not _UNKNOWN}
     unknown = pairs.keys() - known.keys()
-    # Plausible values stand for those that it can't be without and only `up` knows.
-    stands = {key: _POOL[key] for key in unknown & _POOL.keys()}
-    stands |= dict.fromkeys(unknown, _POOL) if path.endswith("pools") else {}
-    stands |= {"min": 1} if "min" in unknown else {}
-    stands |= {"max": known.get("min", 1) + 1} if "max" in unknown else {}
-    whole = {**known, **stands}
-    return _UNKNOWN if "pools" in unknown or needed - whole.keys() else whole
+    whole = {**known, **_plausible(path, known, unknown)}
+    return _UNKNOWN if "pools" in unknown or set(needed) - whole.keys() else whole
+
+
+def _plausible(path: str, known: Mapping[str, Any], unknown: Collection[str]) -> dict[str, Any]:
+    """Return plausible values for the keys that a value needs and that only `up` knows."""
+    values = {key: _POOL[key] for key in _POOL if key in unknown}
+    if path.endswith("pools"):
+        values |= dict.fromkeys(unknown, _POOL)
+    if "min" in unknown:
+        values["min"] = 1
+    if "max" in unknown:
+        values["max"] = known.get("min", 1) + 1
+    return values
 
 
 async def _output(given: Given, value: Any, path: str) -> Any:
@@ -127,8 +145,21 @@ async def _output(given: Given, value: Any, path: str) -> Any:
                 output = account
     if known:
         return await _value(given, await output.future(), path)
+    predicted = await _predicted(value, sources)
+    if predicted:
+        return predicted
     given.unknown[path] = tuple(sorted(source._name for source in sources))
+    given.nameless[path] = tuple(sorted(source._name for source in sources if source._type in IDS))
     return _UNKNOWN
+
+
+async def _predicted(value: Any, sources: Collection[pulumi.Resource]) -> str:
+    """Return the value that `up` will know, as far as the program tells it; empty if it does not."""
+    for source in sources:
+        predicted = await predicted_id(value, source)
+        if predicted:
+            return predicted
+    return ""
 
 
 async def _of_program(source: pulumi.Resource) -> pulumi.Resource:

@@ -9,6 +9,7 @@ import ast
 import inspect
 from collections.abc import Awaitable, Mapping, Sequence
 from dataclasses import MISSING, fields, is_dataclass
+from enum import Enum
 from functools import cache
 from itertools import pairwise
 from textwrap import dedent
@@ -24,12 +25,19 @@ PACKAGE = "slipway"
 Type = dict[str, Any]
 _QUOTED = {"Input": pulumi.Input, "Output": pulumi.Output, "T": Any}  # The names that Pulumi's annotations quote.
 _MAPPINGS = (Mapping, dict)
+_METADATA: Type = {
+    "displayName": "Slipway",
+    "description": "Clusters with autoscaling pools on Vertex AI, their quota, and the templates of jobs for them.",
+    "keywords": ["pulumi", "kind/component", "category/cloud", "gcp", "vertex-ai"],
+    "publisher": "Slipway",
+    "license": "Apache-2.0",
+}
 _SCALARS = {str: "string", int: "integer", float: "number", bool: "boolean"}
 
 
 def schema(version: str, component: type, args: type) -> Type:
     """Return the schema of a package with one component, which takes the arguments of a class."""
-    inputs, types = _object(args), {_token(kind): _object(kind) for kind in _below(args)}
+    inputs, types = _object(args), {_token(kind): _named_type(kind) for kind in _below(args)}
     resource = {
         "isComponent": True,
         "description": _doc(component),
@@ -37,7 +45,8 @@ def schema(version: str, component: type, args: type) -> Type:
         "requiredInputs": inputs["required"],
         "properties": outputs_of(component),
     }
-    return {"name": PACKAGE, "version": version, "types": types, "resources": {_token(component): resource}}
+    described = {"name": PACKAGE, "version": version, **_METADATA}
+    return {**described, "types": types, "resources": {_token(component): resource}}
 
 
 def outputs_of(component: type) -> Type:
@@ -120,10 +129,31 @@ def _below(kind: type) -> list[type]:
         for choice in _choices(waiting.pop()):
             if get_origin(choice) in (*_MAPPINGS, Sequence):
                 waiting.append(get_args(choice)[-1])
-            elif is_dataclass(choice) and isinstance(choice, type) and choice not in found:
+            elif _is_named(choice) and choice not in found:
                 found.append(choice)
                 waiting += _hints(choice).values()
     return found
+
+
+def _is_named(choice: Any) -> bool:
+    """Return whether a type has a token of its own: a class of arguments, or an enumeration."""
+    return _is_enumeration(choice) or (isinstance(choice, type) and is_dataclass(choice))
+
+
+def _is_enumeration(choice: Any) -> bool:
+    return isinstance(choice, type) and issubclass(choice, Enum)
+
+
+def _named_type(kind: Any) -> Type:
+    return _enumeration(kind) if _is_enumeration(kind) else _object(kind)
+
+
+def _enumeration(kind: type[Enum]) -> Type:
+    values = [
+        {"name": member.name.title().replace("_", ""), "value": member.value, "description": docs_of(kind)[member.name]}
+        for member in kind
+    ]
+    return {"type": "string", "description": _doc(kind), "enum": values}
 
 
 def _object(kind: Any) -> Type:
@@ -140,8 +170,13 @@ def _described(kind: type, name: str, hint: Any) -> Type:
 
 
 def _type_of(hint: Any) -> Type:
-    found = [_type(choice) for choice in _choices(hint)]
-    return found[0] if len(found) == 1 else {"oneOf": found}
+    choices = _choices(hint)
+    found = [_type(choice) for choice in choices]
+    if len(found) == 1:
+        return found[0]
+    if any(_is_enumeration(choice) for choice in choices):
+        return {"type": "string", "oneOf": found}
+    return {"oneOf": found}
 
 
 def _type(choice: Any) -> Type:
@@ -172,6 +207,16 @@ def docs_of(kind: type) -> Mapping[str, str]:
             (written,) = ast.parse(dedent(inspect.getsource(each))).body
             body = written.body if isinstance(written, ast.ClassDef) else []
             for declared, text in pairwise(body):
-                if isinstance(declared, ast.AnnAssign) and isinstance(text, ast.Expr):
-                    told[ast.unparse(declared.target)] = " ".join(ast.literal_eval(text.value).split())
+                target = _target(declared)
+                if target and isinstance(text, ast.Expr):
+                    told[target] = " ".join(ast.literal_eval(text.value).split())
     return told
+
+
+def _target(statement: ast.stmt) -> str:
+    """Return the attribute that a statement declares: an annotated one, or a member of an enumeration."""
+    if isinstance(statement, ast.AnnAssign):
+        return ast.unparse(statement.target)
+    if isinstance(statement, ast.Assign):
+        return ast.unparse(statement.targets[0])
+    return ""

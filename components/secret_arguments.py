@@ -80,7 +80,7 @@ async def refuse_secret(component: Member, path: str, output: pulumi.Output[obje
     argument = re.split(r"[.\[]", path)[0]
     if argument in KEPT or not await output.is_secret():
         return
-    who = f"{type(component).__name__} {component.name}"
+    who = f"{component.title}"
     raise ArgumentError(
         f"{who}: {path} is a secret, but `{argument}` can't be secret",
         why=PUBLISHED[component.kind][argument],

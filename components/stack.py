@@ -8,16 +8,13 @@ from typing import Any
 
 import pulumi
 
-from .args import Entry
 from .catalog import Catalog, CatalogArgs
 from .entries import ArgumentError, refuse_unfit
 from .job_template import JobTemplate, JobTemplateArgs
-from .options import lasting_name
+from .options import STACK, lasting_name
 from .persistent_resource import PersistentResource, PersistentResourceArgs
 from .quota_check import QuotaCheck, QuotaCheckArgs
 from .workspace import Workspace, WorkspaceArgs
-
-TYPE = "slipway:index:Stack"
 
 
 @dataclass(kw_only=True)
@@ -32,7 +29,7 @@ class StackParts:
     """Templates that people may submit, by name. They need a workspace."""
     quota: QuotaCheckArgs = field(default_factory=QuotaCheckArgs)
     """Check that quota suffices; an error where it does not by default."""
-    policy: Entry | None = None
+    policy: Mapping[str, Any] | None = None
     """Rules of one's own, as `policy` of `CatalogArgs` has them. They need a workspace."""
 
 
@@ -106,7 +103,7 @@ class Stack(pulumi.ComponentResource):
             )
         given = opts or pulumi.ResourceOptions()
         refuse_unfit("Stack", name, given)
-        super().__init__(TYPE, name, {}, opts)
+        super().__init__(STACK, name, {}, opts)
         # The components look for it among their own options.
         below = pulumi.ResourceOptions(parent=self, depends_on=given.depends_on)
         name = lasting_name(name, given)

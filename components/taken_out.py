@@ -45,6 +45,11 @@ class TakenOut(Leaving):
         self.at = known.workspaces[component]
         self.share = (prefix(self.at.name), (self.at.project, self.at.region), run.identity(self.at.name).label)
 
+    @property
+    def title(self) -> str:
+        """The component, as the program declared it."""
+        return f"Workspace {self.component}"
+
     def know(self, part: State | Unknown) -> None:
         """Take what the state has of it."""
         self.prefix, place, stack = self.share
@@ -54,11 +59,12 @@ class TakenOut(Leaving):
 
     @property
     def origin(self) -> Program:
-        return Program(self._run.name, self.at.name)
+        kept = f"Workspace {self.at.name}"
+        return Program(self._run.name, self.at.name, None if kept == self.title else {kept: self.title})
 
     @property
     def back(self) -> str:
-        return f"put Workspace {self.at.name} back, and {self.origin.up}"
+        return f"put {self.title} back, and {self.origin.up}"
 
     def use(self, subject: GuardSubject) -> InUse | Unknown:
         if (world := self._run.world) is None:
@@ -75,8 +81,8 @@ class TakenOut(Leaving):
         if self._run.world is None:
             must_leave_none(self)
         out = "down" if self._destroys else "out"
-        stays = f"Workspace {self.at.name} can't be taken {out}, so nothing was changed"
-        then = "then again" if self._destroys else f"then again, or put Workspace {self.at.name} back"
+        stays = f"{self.title} can't be taken {out}, so nothing was changed"
+        then = "then again" if self._destroys else f"then again, or put {self.title} back"
         must_be_idle(self.use(GuardSubject()), stays, then=then)
 
     def _must_be_own(self) -> None:
@@ -84,7 +90,7 @@ class TakenOut(Leaving):
         owners = {trainer_owner(self._known.called.get(account.name, "")) for account in self._known.accounts}
         if owner := min(owners - {"", self.stack}, default=""):
             urn = self._all.urns.get((WORKSPACE, self.component))
-            raise belongs_elsewhere(f"Workspace {self.at.name}", owner, self.origin, [urn] if urn else ())
+            raise belongs_elsewhere(self.title, owner, self.origin, [urn] if urn else ())
 
     def foretell(self) -> None:
         """Tell what becomes of it."""
@@ -112,7 +118,7 @@ class TakenOut(Leaving):
         people = f"; {join(members)} can no longer submit there" if members else ""
         unread = f"; its templates can't be read: {published}" if isinstance(published, Unknown) else ""
         region = f" ({self.at.region})" if self.at.region else ""
-        return f"Workspace {self.at.name}{region} is no longer in the program: it is deleted{gone}{people}{unread}"
+        return f"{self.title}{region} is no longer in the program: it is deleted{gone}{people}{unread}"
 
     def go(self, hooks: pulumi.ResourceHookBinding, itself: pulumi.Resource | None) -> None:
         """Declare the roles that the engine may not take. `itself`: its component, where a program with a mistake is
@@ -127,7 +133,7 @@ class TakenOut(Leaving):
         provider = next((each for each in providers if each.pulumi_resource_name == self.at.provider), None)
         if self.at.provider and provider is None:
             raise ConfigError(
-                f"provider {self.at.provider} left the program together with Workspace {self.at.name}",
+                f"provider {self.at.provider} left the program together with {self.title}",
                 why=f"another stack needs roles of {whose} that it made, and only by it can they be left",
                 fix=f"put provider {self.at.provider} back for two deployments",
             )

@@ -62,6 +62,12 @@ def awaited_in(components: Collection[Member], others: Collection[Member]) -> Me
     return None
 
 
+def waits_for(resource: pulumi.Resource, components: Collection[Member]) -> bool:
+    """Return whether the registration of a resource waits for one of these components."""
+    own = _own(components)
+    return not own.keys().isdisjoint(_ends([resource.urn._data], own))
+
+
 async def settled(components: Collection[Member], left: Collection[Member]) -> None:
     """Wait until all that the program declares is registered, also what these components declare by their results,
     except what waits for those that are `left`. A registration that fails ends the program by itself."""
@@ -86,9 +92,9 @@ def _refuse(
 ) -> None:
     if awaited := next((own[end] for end in ends if end in own), None):
         raise ArgumentError(
-            f"{type(component).__name__} {component.name}: {path} waits for {type(awaited).__name__} {awaited.name}",
+            f"{component.title}: {path} waits for {awaited.title}",
             why=why,
-            fix=f"{fix} nothing of {awaited.name}",
+            fix=f"{fix} nothing of {awaited.pulumi_resource_name}",
         )
 
 

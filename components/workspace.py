@@ -26,15 +26,11 @@ from slipway.model.state import StateGrant, WorkspacePlace
 
 from .args import (
     AgentsArgs,
-    Amount,
     BudgetArgs,
-    Entry,
     MachineArgs,
     ReservationArgs,
     SessionsArgs,
-    Switch,
     TeamArgs,
-    Text,
     TrainerArgs,
     at_key,
     told,
@@ -43,6 +39,7 @@ from .component import Component
 from .engine import in_thread
 from .gcp import serviceaccount, storage
 from .group import Group
+from .keywords import arguments_of
 from .options import provider_of
 from .workspace_resources import WorkspaceResources
 
@@ -66,57 +63,61 @@ class WorkspaceArgs:
     """Arguments of `Workspace`. A bucket or an account that is a resource of the program stays the program's own: it is
     waited for, and never made, adopted or deleted by the component."""
 
-    submitters: pulumi.Input[Sequence[Text]] | None = None
+    submitters: pulumi.Input[Sequence[pulumi.Input[str]]] | None = None
     """IAM members that may submit: group:ml@acme.example. Who goes loses the roles, unless another stack needs them."""
-    catalog_bucket: storage.Bucket | Text | None = None
+    catalog_bucket: storage.Bucket | pulumi.Input[str] | None = None
     """Bucket of the catalog and of packages, which jobs need; named after the Pulumi project and the stack by
     default. A change is refused."""
-    work_bucket: storage.Bucket | Text | None = None
+    work_bucket: storage.Bucket | pulumi.Input[str] | None = None
     """Bucket of results, in the workspace's region; named after the Pulumi project and the stack by default. A
     change is refused."""
-    kms_key: Text | None = at_key("encryption.kmsKey")
+    kms_key: pulumi.Input[str] | None = at_key("encryption.kmsKey")
     """Key of the buckets that it makes and of jobs on machines of their own, in its region, which the agents of Cloud
     Storage and Vertex AI must be able to use; Google's own by default. A change is for new objects and jobs: the old
     ones still need the old key."""
-    trainer: serviceaccount.Account | Text | None = None
+    trainer: serviceaccount.Account | pulumi.Input[str] | None = None
     """Account that jobs run as, or its id; named after the Pulumi project and the stack by default. A change is
     refused."""
-    code: Switch | None = None
+    code: pulumi.Input[bool] | None = None
     """Permit `submit --code`, which runs a person's working tree; False by default."""
-    shell: Switch | None = None
+    shell: pulumi.Input[bool] | None = None
     """Permit `submit --shell`, which asks for a shell in a job's machines; False by default."""
-    urgent: pulumi.Input[Sequence[Text]] | None = None
+    urgent: pulumi.Input[Sequence[pulumi.Input[str]]] | None = None
     """IAM members whose `submit --urgent` may have others' jobs make room: user:ada@acme.example; none by default."""
-    confirm_above: Amount | None = None
+    confirm_above: pulumi.Input[float] | None = None
     """USD an hour above which `submit` asks; 1 by default."""
-    board: Switch | None = None
+    board: pulumi.Input[bool] | None = None
     """Have the hourly run write the board into the catalog's bucket; False by default."""
-    notify: Text | None = None
+    notify: pulumi.Input[str] | None = None
     """Secret with the address that is told what becomes of jobs; none by default."""
-    trainers: pulumi.Input[Mapping[str, pulumi.Input[TrainerArgs | Entry]]] | None = at_key("slipway:trainers")
+    trainers: pulumi.Input[Mapping[str, pulumi.Input[TrainerArgs | Mapping[str, Any]]]] | None = at_key(
+        "slipway:trainers"
+    )
     """Other accounts, by the name that templates give."""
-    teams: pulumi.Input[Mapping[str, pulumi.Input[TeamArgs | Entry]]] | None = at_key("slipway:teams")
+    teams: pulumi.Input[Mapping[str, pulumi.Input[TeamArgs | Mapping[str, Any]]]] | None = at_key("slipway:teams")
     """Teams by name."""
-    machines: pulumi.Input[Mapping[str, Text | pulumi.Input[MachineArgs | Entry]]] | None = at_key("slipway:machines")
+    machines: pulumi.Input[Mapping[str, pulumi.Input[str] | pulumi.Input[MachineArgs | Mapping[str, Any]]]] | None = (
+        at_key("slipway:machines")
+    )
     """Machines by the key that templates may name in place of a machine type."""
-    reservations: pulumi.Input[Mapping[str, pulumi.Input[ReservationArgs | Entry]]] | None = at_key(
+    reservations: pulumi.Input[Mapping[str, pulumi.Input[ReservationArgs | Mapping[str, Any]]]] | None = at_key(
         "slipway:reservations"
     )
     """Reserved machines by the name that templates use."""
-    budget: pulumi.Input[BudgetArgs | Entry] | None = at_key("slipway:budget")
+    budget: pulumi.Input[BudgetArgs | Mapping[str, Any]] | None = at_key("slipway:budget")
     """Limit of its cost a month; none by default."""
-    sessions: pulumi.Input[SessionsArgs | Entry] | None = at_key("slipway:sessions")
+    sessions: pulumi.Input[SessionsArgs | Mapping[str, Any]] | None = at_key("slipway:sessions")
     """Limits of sessions; those of jobs by default."""
-    regions: pulumi.Input[Sequence[Text]] | None = at_key("slipway:regions")
+    regions: pulumi.Input[Sequence[pulumi.Input[str]]] | None = at_key("slipway:regions")
     """Other regions where jobs may run on machines of their own, each with a work bucket of its own; none by
     default."""
     shares: pulumi.Input[Mapping[str, Mapping[str, int]]] | None = at_key("slipway:shares")
     """Machines of a cluster that each team has while others wait, by cluster and team; whoever is first by default."""
-    agents: pulumi.Input[AgentsArgs | Entry] | None = at_key("slipway:agents")
+    agents: pulumi.Input[AgentsArgs | Mapping[str, Any]] | None = at_key("slipway:agents")
     """Allowance of AI agents; nothing by default."""
-    project: Text | None = at_key("gcp:project")
+    project: pulumi.Input[str] | None = at_key("gcp:project")
     """Project; `gcp:project` by default. A change is refused."""
-    region: Text | None = at_key("gcp:region")
+    region: pulumi.Input[str] | None = at_key("gcp:region")
     """Region; `gcp:region` by default. A change is refused."""
 
 
@@ -144,10 +145,18 @@ class Workspace(Component):
     trainer: pulumi.Output[str]
 
     def __init__(
-        self, name: str, args: WorkspaceArgs | None = None, opts: pulumi.ResourceOptions | None = None
+        self,
+        name: str,
+        args: WorkspaceArgs | pulumi.ResourceOptions | None = None,
+        opts: pulumi.ResourceOptions | None = None,
+        **arguments: Any,
     ) -> None:
-        """Declare the workspace. Raises ConfigError for arguments that no workspace can have."""
-        super().__init__(WORKSPACE, name, args or WorkspaceArgs(), opts, "catalog", "work", "trainer", "facts", "place")
+        """Declare the workspace. Raises ConfigError for arguments that no workspace can have.
+
+        `arguments`: those of `WorkspaceArgs` as keywords, in place of `args`.
+        """
+        given, opts = arguments_of(WorkspaceArgs, name, args, opts, arguments)
+        super().__init__(WORKSPACE, name, given, opts, "catalog", "work", "trainer", "facts", "place")
         self.catalog_bucket, self.work_bucket = self.output("catalog"), self.output("work")
         self.trainer = self.output("trainer")
 

@@ -33,7 +33,7 @@ from slipway.model.findings.finding import Finding, Grade
 
 NAME = "slipway"
 _LEVELS = {Grade.BLOCKING: messages.MANDATORY, Grade.WARNING: messages.ADVISORY}
-_OURS = "slipway:components:"
+_OURS = "slipway:index:"
 _NOBODYS = ("pulumi:pulumi:Stack", "pulumi:providers:")
 _LARGEST_MESSAGE = 400 * 1024 * 1024
 

@@ -168,9 +168,9 @@ class Snapshot:
         return unread is not None
 
 
-def skipped() -> Live:
+def skipped(why: str) -> Live:
     """Return the Live of a preview that reads nothing, on purpose."""
-    unread = Unknown(why="SLIPWAY_LIVE=skip", api="none", role="none")
+    unread = Unknown(why=why, api="none", role="none")
     return Live(clusters=(), jobs=(), limits=unread, catalog=None, skipped=True)
 
 

@@ -18,9 +18,9 @@ from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.template import Offer, Template
 
 Fact = Mapping[str, Any]
-CLUSTER, TEMPLATE = "slipway:components:PersistentResource", "slipway:components:JobTemplate"
-WORKSPACE, QUOTA, CATALOG = (f"slipway:components:{component}" for component in ("Workspace", "QuotaCheck", "Catalog"))
-"""The types of the components that publish facts. Frozen: living stacks have them."""
+CLUSTER, TEMPLATE = "slipway:index:Generation", "slipway:index:JobTemplate"
+WORKSPACE, QUOTA, CATALOG = (f"slipway:index:{component}" for component in ("Workspace", "QuotaCheck", "Catalog"))
+"""The types of the components that publish facts. Living stacks have them, so they never change."""
 STACK = "stack"
 """The key of the stack's name in a catalog, and in other components where it is not the engine's."""
 NAMED = "template"

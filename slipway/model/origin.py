@@ -7,7 +7,8 @@ reads of it.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from slipway.model.identity import Identity, identity_in, words_of
@@ -113,6 +114,8 @@ class Program(Origin):
 
     #: The name of the component; empty where it has none.
     workspace: str = ""
+    #: The names that the program has now for components that keep a former one: `Workspace ml` is `Workspace ground`.
+    renamed: Mapping[str, str] | None = field(default=None, hash=False)
 
     noun: ClassVar[str] = "program"
     unit: ClassVar[str] = "Workspace"
@@ -121,13 +124,19 @@ class Program(Origin):
 
     def called(self, stack: str) -> str:
         # The engine does not tell a program that it is run for a destruction.
-        return f"`up` of workspace {self.workspace}" if self.workspace else f"`up` of {stack}"
+        name = self._component("Workspace", self.workspace).removeprefix("Workspace").strip()
+        return f"`up` of workspace {name}" if name else f"`up` of {stack}"
 
     def identity(self, project: str) -> Identity:
         return Identity(project, self.stack, self.workspace)
 
     def whole(self, article: str = "the") -> str:
-        return f"Workspace {self.workspace}" if self.workspace else super().whole(article)
+        return self._component("Workspace", self.workspace) if self.workspace else super().whole(article)
+
+    def _component(self, kind: str, name: str) -> str:
+        """Return a component as the program declares it, by the name that it keeps."""
+        component = f"{kind} {name}".rstrip()
+        return (self.renamed or {}).get(component, component)
 
     def key(self, key: str) -> str:
         """Return the component, and its argument: `Workspace ml: work_bucket`."""
@@ -135,11 +144,11 @@ class Program(Origin):
         if part == "policy":
             return ".".join(("Catalog: policy", *path))
         if part == "persistentResources" and path:
-            component = f"PersistentResource {path.pop(0)}"
+            component = self._component("PersistentResource", path.pop(0))
         elif part in _COMPONENTS:
             component = _COMPONENTS[part]
         else:
-            component = f"Workspace {self.workspace}".rstrip()
+            component = self._component("Workspace", self.workspace)
             path = path if part == "workspace" else [part.removeprefix("gcp:"), *path]
         argument = self.argument(".".join(path))
         return f"{component}: {argument}" if argument else component
@@ -175,7 +184,7 @@ class Program(Origin):
                 f"{self.stack} may be a stack of its own"
             )
         name = before.workspace or "workspace"
-        return f'`aliases=[pulumi.Alias(name="{name}")]` of Workspace {self.workspace}, or its former name again'
+        return f'`aliases=[pulumi.Alias(name="{name}")]` of {self.whole()}, or its former name again'
 
     def keep(self, name: str) -> str:
         return f'keep the name, or the cluster by `aliases=[pulumi.Alias(name="{name}")]`'

@@ -29,10 +29,10 @@ _SUBMITS = "submit-"
 _ADOPTED_BUCKETS = ("catalog.", "work.")
 BUCKETS_ELSEWHERE = "work@"
 """The beginning of the logical names of work buckets in other regions than the stack's."""
-_CATALOG, _WORKSPACE = "slipway:components:Catalog", "slipway:components:Workspace"
-_TEMPLATE = "slipway:components:JobTemplate"
-GENERATION = "slipway:components:PersistentResource"
-REGIONS = "slipway:components:OtherRegions"
+_CATALOG, _WORKSPACE = "slipway:index:Catalog", "slipway:index:Workspace"
+_TEMPLATE = "slipway:index:JobTemplate"
+GENERATION = "slipway:index:Generation"
+REGIONS = "slipway:index:OtherRegions"
 
 
 Named = TypeVar("Named", bound="StateResource")

@@ -25,8 +25,9 @@ from slipway.reviewing.rules.program import refusal
 from slipway.reviewing.told.headline import plain_text
 
 UNTOUCHED = "up leaves clusters, templates, people, quota and prices as they are"
-"""The parts that the program can tell. The engine may have steps all the same, which follow below. In the preview of a
-destruction too, of which the engine does not tell the program: so it says what an `up` would do."""
+"""The parts that the program can tell. The engine may have steps all the same, which follow below."""
+UNTOUCHED_BY_UP = "pulumi up changes no clusters, templates, people, quota or prices; pulumi destroy deletes them"
+"""The same of a program of one's own, which Pulumi does not tell whether it runs for `up` or for `destroy`."""
 
 
 def preview_text(
@@ -55,7 +56,8 @@ def preview_text(
     reviewed = replace(reviewed, stack=called, consequences=told)
     old = workspace(plan, now)
     commit = "" if deployment.revision.commit == UNKNOWN_COMMIT else f" @ {deployment.revision}"
-    said = "\n".join((*plan.notes, f"{called}{commit}", plain_text(reviewed, UNTOUCHED, cards=preview), *old))
+    untouched = UNTOUCHED_BY_UP if deployment.stack.program else UNTOUCHED
+    said = "\n".join((*plan.notes, f"{called}{commit}", plain_text(reviewed, untouched, cards=preview), *old))
     idle = reviewed.silent and reviewed.quota == "ok"
     return (said, quota_text(deployment.report)) if preview and deployment.report.lines and not idle else (said,)
 

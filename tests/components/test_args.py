@@ -33,7 +33,7 @@ from slipway.authoring.stack.stack import parse
 from slipway.authoring.stack.yaml_file import Document
 from slipway.model.identity import Identity
 from slipway.model.origin import Program
-from tests.components.conftest import PROJECT, REGION, declared
+from tests.components.conftest import PROJECT, REGION, declared, every
 
 CLUSTER, POOL, REPLICAS = slipway.PersistentResourceArgs, slipway.PoolArgs, slipway.ReplicasArgs
 ENTRIES: Mapping[Any, Any] = {
@@ -284,6 +284,41 @@ def known(value: Any) -> pulumi.Output[Any]:
     ],
 )
 def test_arguments_of_another_class_are_refused_in_words(program: Any, said: str) -> None:
+    with pytest.raises(pulumi.RunError, match=said):
+        declared(program)
+
+
+def test_arguments_may_be_keywords_as_of_pulumis_own_resources() -> None:
+    def program() -> None:
+        place: dict[str, Any] = {"project": PROJECT, "region": REGION}
+        ground = slipway.Workspace("ml", submitters=["group:ml@acme.example"], **place)
+        pool = POOL(machine="n1-standard-4", replicas=1, disk=slipway.DiskArgs(type=slipway.DiskType.PD_SSD))
+        cpu = slipway.PersistentResource("cpu", pools={"all": pool}, replacement=slipway.Replacement.ROLLOVER)
+        slipway.PersistentResource("gpu", CLUSTER(pools={"all": pool}), pulumi.ResourceOptions(protect=True))
+        quota = slipway.QuotaCheck("quota", pulumi.ResourceOptions(depends_on=[cpu]), clusters=[cpu], mode="warn")
+        slipway.Catalog("ml", workspace=ground, quota=quota, opts=pulumi.ResourceOptions(protect=True))
+
+    asked = every(declared(program), "gcp:vertex/aiPersistentResource:AiPersistentResource")
+    disks = [each.inputs["resourcePools"][0]["diskSpec"]["bootDiskType"] for each in asked.values()]
+    assert disks == ["pd-ssd", "pd-ssd"]
+
+
+@pytest.mark.parametrize(
+    ("program", "said"),
+    [
+        (
+            lambda: slipway.Workspace("ml", submiters=[]),
+            r"Workspace ml: submiters is not a valid argument\n.*`submitters`",
+        ),
+        (lambda: slipway.PersistentResource("cpu"), r"PersistentResource cpu: pools is missing\n.*`pools=`"),
+        (lambda: slipway.Catalog("ml", templates=[]), r"Catalog ml: workspace is missing"),
+        (
+            lambda: slipway.Workspace("ml", slipway.WorkspaceArgs(), code=True),
+            r"Workspace ml has WorkspaceArgs and the keyword code\n(.|\n)*all as keywords",
+        ),
+    ],
+)
+def test_wrong_keywords_are_rejected_with_the_arguments_that_exist(program: Any, said: str) -> None:
     with pytest.raises(pulumi.RunError, match=said):
         declared(program)
 

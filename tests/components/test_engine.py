@@ -2,20 +2,24 @@
 
 import json
 import os
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pulumi
 import pytest
+import yaml
 from pulumi.runtime import mocks
 
 from components import PersistentResource, PersistentResourceArgs, PoolArgs
 from components.engine import EngineRun, configured
 from components.hooks import words
+from components.program import deploy
 from slipway.authoring.stack.yaml_file import StackErrors
 from slipway.google.provider_errors import meaning_of
 from slipway.model.state import State
 
-from .conftest import PROJECT, REGION, declared, only
+from .conftest import PROJECT, REGION, Asked, declared, only
 
 ROOT = Path(__file__).parents[2]
 
@@ -75,6 +79,59 @@ def test_a_secret_of_the_configuration_is_rejected_and_never_repeated(
     with pytest.raises(StackErrors) as error:
         configured(checkout)
     assert f"stacks/Pulumi.dev.yaml{line}: is encrypted" in str(error.value) and "canary" not in str(error.value)
+
+
+CLUSTER_FILE = (
+    FILE
+    + """  slipway:persistentResources:
+    cpu:
+      pools:
+        workers: { machine: n1-standard-4, replicas: 1 }
+      network: projects/123456789012/global/networks/filed
+"""
+)
+
+
+def deployed(checkout: Path, monkeypatch: pytest.MonkeyPatch, edit: Callable[[Any], None]) -> list[Asked]:
+    """Return what the program of a stack file registers if it changes the arguments."""
+    file = checkout / "stacks" / "Pulumi.dev.yaml"
+    file.write_text(CLUSTER_FILE)
+    config = {key: json.dumps(value) for key, value in yaml.safe_load(CLUSTER_FILE)["config"].items()}
+    monkeypatch.setenv("PULUMI_CONFIG", json.dumps({**config, **CONFIG}))
+    pulumi.runtime.set_all_config(CONFIG)
+
+    def edited(args: Any) -> Any:
+        edit(args)
+        return args
+
+    return declared(lambda: deploy(str(checkout / "__main__.py"), args=edited))
+
+
+def test_deploy_accepts_the_network_of_a_resource_as_a_component_does(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def edit(args: Any) -> None:
+        args.clusters["cpu"].network = "projects/acme-dev/global/networks/training"
+
+    made = only(deployed(checkout, monkeypatch, edit), "gcp:vertex/aiPersistentResource:AiPersistentResource")
+    assert made.inputs["network"] == "projects/123456789012/global/networks/training"
+
+
+def too_many(args: Any) -> None:
+    args.clusters["cpu"].pools = {"workers": PoolArgs(machine="n1-standard-4", replicas=0)}
+
+
+def no_network(args: Any) -> None:
+    args.clusters["cpu"].network = "https://example.com/vpc"
+
+
+@pytest.mark.parametrize(("edit", "said"), [(too_many, "pools.workers.replicas"), (no_network, "network")])
+def test_a_mistake_of_the_program_is_not_reported_with_a_line_of_the_stack_file(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch, edit: Callable[[Any], None], said: str
+) -> None:
+    with pytest.raises(pulumi.RunError, match=f"PersistentResource cpu: {said}: ") as error:
+        deployed(checkout, monkeypatch, edit)
+    assert "Pulumi.dev.yaml" not in str(error.value)
 
 
 def test_project_and_region_alone_need_nothing_else(checkout: Path) -> None:

@@ -26,7 +26,7 @@ from tests.builders.pools import pool_spec
 
 from .conftest import FACTS, PROJECT, REGION, Asked, declared, only
 
-COMPONENT = "slipway:components:PersistentResource"
+COMPONENT = "slipway:index:Generation"
 RESOURCE = "gcp:vertex/aiPersistentResource:AiPersistentResource"
 FULL = "projects/acme-dev/locations/us-central1/persistentResources/cpu-1a2b3c4"
 AROUND = Surroundings(PROJECT, REGION)
@@ -46,7 +46,7 @@ def retiring() -> list[Asked]:
 def test_other_regions_are_told_to_the_state_by_an_output_that_waits_for_nothing() -> None:  # N1 # N2
     asked = only(
         declared(lambda: record_regions("other-regions", ("us-east4", "europe-west4"))),
-        "slipway:components:OtherRegions",
+        "slipway:index:OtherRegions",
     )
     assert (asked.name, asked.inputs) == ("other-regions", {"regions": ["europe-west4", "us-east4"]})
 
@@ -120,7 +120,7 @@ EVERYTHING = cluster_spec(
 
 def program(spec: ClusterSpec, *, import_: bool = False) -> list[Asked]:
     def run() -> None:
-        workspace = pulumi.ComponentResource("slipway:components:Workspace", "workspace")
+        workspace = pulumi.ComponentResource("slipway:index:Workspace", "workspace")
         cluster = CurrentCluster(spec, ID, "1a2b3c4", import_=import_)
         deployment = SimpleNamespace(plan=Plan((of_current(cluster),)), report=QuotaReport())
         decision: Any = SimpleNamespace(deployment=deployment, now=NOW)

@@ -277,7 +277,7 @@ def test_of_two_workspaces_each_keeps_a_bucket_that_the_other_lacks(monkeypatch:
     module.guard(lambda: stacks, State())
     (before_delete,) = hooks
     type_, bucket = "gcp:storage/bucketObject:BucketObject", {"bucket": "acme-dev-tide-catalog"}
-    urn = f"urn:pulumi:dev::lab::slipway:components:Catalog${type_}::tide-catalog"
+    urn = f"urn:pulumi:dev::lab::slipway:index:Catalog${type_}::tide-catalog"
     args = pulumi.ResourceHookArgs(urn=urn, id="catalog", name="tide-catalog", type=type_, old_outputs=bucket)
     with pytest.raises(SlipwayError, match="the stack is not deleted: 1 job has not ended"):
         asyncio.run(before_delete(args))
@@ -298,7 +298,7 @@ def taking(
     monkeypatch.setattr(StackGuard, "release", lambda stack, grant: SharedGrant(grant, ("prod",)))
     guard = module.Guard(lambda: [stack], known, lambda _: "", lambda _: granted)
     type_ = "gcp:projects/iAMMember:IAMMember"
-    urn = f"urn:pulumi:dev::lab::slipway:components:Workspace${type_}::{SUBMITS.name}"
+    urn = f"urn:pulumi:dev::lab::slipway:index:Workspace${type_}::{SUBMITS.name}"
     args = pulumi.ResourceHookArgs(urn=urn, id="x", name=SUBMITS.name, type=type_, old_outputs=outputs or IN_PROJECT)
     try:
         asyncio.run(guard.before_delete(args))
@@ -441,7 +441,7 @@ def test_the_stack_of_a_cluster_is_read_from_its_labels(key: str, is_secret: boo
 
 
 def test_a_cluster_of_another_stack_is_not_deleted() -> None:
-    urn = "urn:pulumi:dev::slipway::slipway:components:PersistentResource$gcp:x:X::cpu-1a2b3c4"
+    urn = "urn:pulumi:dev::slipway::slipway:index:Generation$gcp:x:X::cpu-1a2b3c4"
     stacks = [StackGuard({}, name, ("acme", "us-central1")) for name in ("dev-ml", "dev-eu")]
     for owner in ("", "dev-ml", "dev-eu"):
         module.must_be_own(owner, stacks, urn)
@@ -450,7 +450,7 @@ def test_a_cluster_of_another_stack_is_not_deleted() -> None:
     assert "pulumi state delete" in str(rejection.value) and f"'{urn}'" in str(rejection.value)
 
 
-ENTRIES = "urn:pulumi:dev::slipway::slipway:components:Workspace$"
+ENTRIES = "urn:pulumi:dev::slipway::slipway:index:Workspace$"
 MOVED = f"{ENTRIES}gcp:serviceaccount/account:Account::other-trainer"
 RENAMED = f"{ENTRIES}gcp:projects/iAMMember:IAMMember::zz"
 STRAYS: dict[str, tuple[str, dict[str, str], str]] = {

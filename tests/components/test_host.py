@@ -9,7 +9,7 @@ from pulumi.errors import InputPropertiesError
 from pulumi.runtime.settings import get_monitor, set_root_resource
 
 from components.host import Host
-from components.stack import TYPE
+from components.options import STACK as TYPE
 from slipway.base.errors import ConfigError
 from tests.components.conftest import PROJECT, REGION, Asked, declared, every
 

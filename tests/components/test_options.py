@@ -15,6 +15,7 @@ from pulumi_gcp.provider import Provider
 
 import components as slipway
 from components import testing
+from components.namesakes import watch
 from components.options import OPTIONS, Effect
 from components.stack import Stack, StackParts
 from components.world import CURRENT
@@ -348,7 +349,7 @@ def test_dependencies_among_components_of_a_workspace_hold_nothing_up(kind: str,
 
 @pytest.mark.parametrize(
     "alias",
-    [pulumi.Alias(name="ml"), "urn:pulumi:dev::slipway::slipway:components:Workspace::ml"],
+    [pulumi.Alias(name="ml"), "urn:pulumi:dev::slipway::slipway:index:Workspace::ml"],
     ids=["name", "urn"],
 )
 def test_a_renamed_component_keeps_what_its_former_name_made(alias: Any) -> None:
@@ -365,6 +366,95 @@ def test_a_renamed_component_keeps_what_its_former_name_made(alias: Any) -> None
         return [(each.name, each.inputs) for each in declared(build) if each.type in (BUCKET, CLUSTER)]
 
     assert sorted(map(str, resources(renamed))) == sorted(map(str, resources(before)))
+
+
+def labelled(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult:
+    """Add a label to all that can have some, as Pulumi's guide shows it."""
+    props: Any = args.props
+    if "labels" in props:
+        props = {**props, "labels": {**(props["labels"] or {}), "cost-center": "42"}}
+    return pulumi.ResourceTransformationResult(props, args.opts)
+
+
+def labelled_in_place(args: pulumi.ResourceTransformationArgs) -> None:
+    props: Any = args.props
+    if props.get("labels"):
+        props["labels"]["cost-center"] = "42"
+
+
+@pytest.mark.parametrize("transformation", [labelled, labelled_in_place])
+@pytest.mark.parametrize("preview", [True, False])
+def test_labels_of_a_cluster_by_a_transformation_are_rejected(transformation: Any, preview: bool) -> None:
+    def build() -> None:
+        slipway.Workspace("ml", slipway.WorkspaceArgs())
+        args = slipway.PersistentResourceArgs(pools=POOLS, labels={"team": "ml"})
+        slipway.PersistentResource("research", args, pulumi.ResourceOptions(transformations=[transformation]))
+
+    with pytest.raises(pulumi.RunError, match="PersistentResource research: a transform changes labels") as error:
+        declared(build, preview=preview)
+    assert "set labels among the arguments of PersistentResource research" in str(error.value)
+
+
+def test_labels_of_a_bucket_by_a_transformation_are_set() -> None:
+    def build() -> None:
+        slipway.Workspace("ml", slipway.WorkspaceArgs(), pulumi.ResourceOptions(transformations=[labelled]))
+
+    buckets = every(declared(build), BUCKET).values()
+    assert [bucket.inputs["labels"] for bucket in buckets] == [{"cost-center": "42"}] * 2
+
+
+class Team(pulumi.ComponentResource):
+    """A component of the program's own, whose children begin with its name, as Pulumi's guide shows it."""
+
+    def __init__(self, name: str, *, by: str = "", former: str = "", below: pulumi.Resource | None = None) -> None:
+        aliases = [pulumi.Alias(name=former)] if former else []
+        super().__init__("acme:index:Team", name, {}, pulumi.ResourceOptions(parent=below, aliases=aliases))
+        options = pulumi.ResourceOptions(parent=self)
+        slipway.Workspace(by or name, slipway.WorkspaceArgs(), options)
+        slipway.PersistentResource(f"{by or name}-cpu", slipway.PersistentResourceArgs(pools=POOLS), options)
+
+
+class Company(pulumi.ComponentResource):
+    def __init__(self, name: str, former: str = "") -> None:
+        aliases = [pulumi.Alias(name=former)] if former else []
+        super().__init__("acme:index:Company", name, {}, pulumi.ResourceOptions(aliases=aliases))
+        Team(f"{name}-ml", below=self)
+
+
+@pytest.mark.parametrize(
+    ("before", "renamed"),
+    [
+        (lambda: Team("vision"), lambda: Team("sight", former="vision")),
+        (lambda: Team("vision", by="lab"), lambda: Team("sight", by="lab", former="vision")),
+        (lambda: Company("acme"), lambda: Company("umbrella", former="acme")),
+    ],
+    ids=["children with the parent's name", "children with other names", "of a grandparent"],
+)
+def test_a_component_inherits_the_aliases_of_its_parents(
+    before: Callable[[], object], renamed: Callable[[], object]
+) -> None:
+    def resources(build: Callable[[], object]) -> list[str]:
+        watch()
+        return sorted(f"{each.name} {each.inputs}" for each in declared(build) if each.type in (BUCKET, CLUSTER))
+
+    assert resources(renamed) == resources(before)
+
+
+def test_messages_name_a_renamed_component_as_the_program_does(caplog: pytest.LogCaptureFixture) -> None:
+    alias = pulumi.ResourceOptions(aliases=[pulumi.Alias(name="ml")])
+    research = pulumi.ResourceOptions(aliases=[pulumi.Alias(name="research")])
+    wrong = slipway.PersistentResourceArgs(pools=POOLS, id="somebodys")
+    fine = slipway.PersistentResourceArgs(pools=POOLS, network="vpc")
+
+    def program(args: slipway.PersistentResourceArgs) -> None:
+        slipway.Workspace("ground", slipway.WorkspaceArgs(), alias)
+        slipway.PersistentResource("vision", args, research)
+
+    with pytest.raises(pulumi.RunError, match="PersistentResource vision: id"):
+        declared(lambda: program(wrong))
+    caplog.set_level("INFO")
+    declared(lambda: program(fine))
+    assert "[PersistentResource vision: network]" in caplog.text and "`up` of workspace ground" in caplog.text
 
 
 def test_a_workspace_without_its_former_name_is_told_the_alias_to_write() -> None:

@@ -1,6 +1,7 @@
 """Programs of one's own under mocks: what is theirs, what is told, programs that end early. # D1 # N33 # N34"""
 
 import asyncio
+import importlib
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 import pulumi
 import pulumi_gcp as gcp
 import pytest
+from pulumi_gcp.provider import Provider
 
 import components as slipway
 from components import testing
@@ -378,8 +380,128 @@ def test_a_component_that_comes_late_is_refused_with_what_to_do() -> None:
         ground = workspace()
         ground.trainer.apply(lambda _: cluster())
 
-    with pytest.raises(Exception, match=r"comes too late(.|\n)*give it the output as an argument"):
+    with pytest.raises(Exception, match=r"comes too late(.|\n)*give it the output as an argument(.|\n)*pulumi\.run"):
         declared(program)
+
+
+def test_a_cluster_for_each_item_of_another_stacks_output_is_read_first() -> None:
+    """As the fix of the error above says."""
+
+    async def main() -> None:
+        ground = workspace()
+        reference = pulumi.StackReference("acme/network/prod")
+        teams: Any = (await reference.get_output_details("teams")).value
+        for team in teams:
+            cluster(team, workspace=ground)
+
+    made = every(executed(lambda: pulumi.run(main)), GENERATION)
+    assert {name.rpartition("-")[0] for name in made} == {"vision", "speech"}
+
+
+def test_an_output_in_place_of_clusters_is_refused_with_what_to_write() -> None:
+    def program() -> None:
+        reference = pulumi.StackReference("acme/network/prod")
+        slipway.JobTemplate("count-words", clusters=reference.get_output("clusters"))
+
+    refused(program, r"JobTemplate count-words: clusters: an Output is no component(.|\n)*id can be an Output")
+
+
+def new_project() -> gcp.organizations.Project:
+    return gcp.organizations.Project("lab", project_id="acme-lab", name="lab", org_id="1")
+
+
+def in_a_new_project() -> None:
+    watch()
+    lab = new_project()
+    service = gcp.projects.Service("vertex", project=lab.project_id, service="aiplatform.googleapis.com")
+    workspace(project=lab.project_id)
+    cluster()
+    gcp.projects.Service("late", service="run.googleapis.com", opts=pulumi.ResourceOptions(depends_on=[service]))
+
+
+def test_what_is_read_waits_for_the_project_and_the_apis_of_the_same_program() -> None:
+    asked = declared(in_a_new_project)
+    order = [each.name for each in asked]
+    assert max(map(order.index, ("lab", "vertex", "late"))) < order.index("ml") < order.index("research")
+    (made,) = (each for each in asked if each.name == "ml" and each.type.endswith(":Workspace"))
+    assert made.depends_on >= {"lab", "vertex", "late"}, "so that a destruction deletes them last"
+    assert {each.inputs["project"] for each in every(asked, BUCKET).values()} == {"acme-lab"}
+
+
+def test_a_preview_reads_nothing_of_a_project_that_up_creates(caplog: pytest.LogCaptureFixture) -> None:
+    asked = declared(in_a_new_project, preview=True)
+    assert "project acme-lab does not exist yet: this preview reads nothing of it" in caplog.text
+    assert {each.inputs["project"] for each in every(asked, BUCKET).values()} == {"acme-lab"}
+
+
+def test_an_api_that_waits_for_a_component_is_not_waited_for() -> None:
+    def program() -> None:
+        watch()
+        ground = workspace()
+        after = pulumi.ResourceOptions(depends_on=[ground])
+        gcp.projects.Service("late", service="run.googleapis.com", opts=after)
+
+    order = [each.name for each in declared(program)]
+    assert order.index("ml") < order.index("late")
+
+
+def test_a_project_of_a_random_id_needs_two_programs() -> None:
+    def program() -> None:
+        watch()
+        lab = gcp.organizations.Project("lab", name="lab", org_id="1")
+        workspace(project=lab.project_id)
+
+    refused(program, "Workspace ml: project is not known yet(.|\n)*two programs", preview=True)
+
+
+IMPORTED = """
+import pulumi
+import pulumi_gcp as gcp
+import components as slipway
+
+ground = slipway.Workspace("ml", slipway.WorkspaceArgs(project="acme-dev", region="us-central1"))
+if INVOKES:
+    gcp.organizations.get_project(project_id="acme-dev")
+research = slipway.PersistentResource(
+    "research", slipway.PersistentResourceArgs(pools={"all": slipway.PoolArgs(machine=MACHINE, replicas=1)})
+)
+"""
+
+
+def imported(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, *, machine: str, invokes: bool = False) -> Any:
+    """Import a program after `set_mocks`, at a module's level, as Pulumi's guide to unit tests shows it."""
+
+    class Mocks(pulumi.runtime.Mocks):
+        def new_resource(self, args: Any) -> tuple[str, Any]:
+            return f"{args.name}-id", args.inputs
+
+        def call(self, args: Any) -> Any:
+            return {"projectId": "acme-dev"}
+
+    written = IMPORTED.replace("INVOKES", str(invokes)).replace("MACHINE", repr(machine))
+    (folder / f"{name}.py").write_text(written, encoding="utf-8")
+    monkeypatch.syspath_prepend(folder)
+    pulumi.runtime.set_mocks(Mocks(), preview=False)
+    return importlib.import_module(name)
+
+
+@pytest.mark.parametrize("invokes", [False, True])
+def test_a_program_that_a_test_imports_has_outputs_in_each_of_its_tests(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, invokes: bool
+) -> None:
+    infra = imported(tmp_path, monkeypatch, f"infra_{invokes}", machine="n1-standard-4", invokes=invokes)
+    seen: list[str] = []
+    run: Any = pulumi.runtime.test
+    run(lambda: infra.research.cluster_id.apply(seen.append))()
+    run(lambda: infra.ground.work_bucket.apply(seen.append))()
+    assert seen[0].startswith("research-") and seen[1].endswith("--ml-work")
+
+
+def test_a_program_that_a_test_imports_ends_the_import_with_its_mistake(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with pytest.raises(pulumi.RunError, match=r"PersistentResource research: pools.all.machine"):
+        imported(tmp_path, monkeypatch, "infra_wrong", machine="n9-standard-4")
 
 
 # -- previews --
@@ -395,6 +517,67 @@ def test_a_preview_says_what_is_known_when_something_exists(caplog: pytest.LogCa
     assert "research: network is known when results exists" in caplog.text
     (made,) = every(asked, GENERATION).values()
     assert "network" not in made.inputs
+
+
+def network() -> dict[str, Any]:
+    return {"network": gcp.compute.Network("vpc", name="training", project=PROJECT).id}
+
+
+def linked() -> dict[str, Any]:
+    return {"network": gcp.compute.Network("vpc", name="training").self_link}
+
+
+def of_a_provider() -> dict[str, Any]:
+    provider = Provider("net", project="acme-net")
+    options = pulumi.ResourceOptions(provider=provider)
+    return {"network": gcp.compute.Network("vpc", name="training", opts=options).id}
+
+
+def key() -> dict[str, Any]:
+    ring = gcp.kms.KeyRing("ring", name="ml", location=REGION)
+    return {"kms_key": gcp.kms.CryptoKey("key", name="disks", key_ring=ring.id).id}
+
+
+def attachment() -> dict[str, Any]:
+    made = gcp.compute.NetworkAttachment(
+        "psc", name="psc", region=REGION, connection_preference="ACCEPT_MANUAL", subnetworks=["training"]
+    )
+    return {"psc_interface": slipway.PscInterfaceArgs(network_attachment=made.id)}
+
+
+@pytest.mark.parametrize(
+    ("given", "value"),
+    [
+        (network, "projects/123456789012/global/networks/training"),
+        (linked, "projects/123456789012/global/networks/training"),
+        (of_a_provider, "projects/123456789012/global/networks/training"),
+        (key, f"projects/{PROJECT}/locations/{REGION}/keyRings/ml/cryptoKeys/disks"),
+        (attachment, f"projects/{PROJECT}/regions/{REGION}/networkAttachments/psc"),
+    ],
+)
+def test_a_preview_shows_the_cluster_that_up_creates_with_a_resource_of_the_same_program(
+    given: Callable[[], dict[str, Any]], value: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    pulumi.runtime.set_all_config({"gcp:project": PROJECT, "gcp:region": REGION})
+
+    def program() -> None:
+        watch()
+        workspace()
+        cluster(**given())
+
+    (shown,) = every(declared(program, preview=True, unknown=("gcp:compute", "gcp:kms")), GENERATION).values()
+    assert value in str(shown.inputs), shown.inputs
+    assert "this preview goes without" not in caplog.text
+
+
+def test_a_preview_of_a_network_without_a_name_says_how_to_see_the_cluster(caplog: pytest.LogCaptureFixture) -> None:
+    def program() -> None:
+        watch()
+        workspace()
+        cluster(network=gcp.compute.Network("vpc").id)
+
+    declared(program, preview=True, unknown=("gcp:compute", "gcp:kms"))
+    assert "research: network is known when vpc exists" in caplog.text and "give vpc a `name`" in caplog.text
 
 
 def test_a_preview_of_an_unnamed_bucket_of_the_program_declares_no_other() -> None:

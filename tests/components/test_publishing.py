@@ -56,7 +56,7 @@ def test_the_catalog_is_one_object_that_is_overwritten_after_all_it_speaks_of() 
     assert unwrap_rpc_secret(catalog.inputs["content"]) == write(CATALOG)
     assert {"nap", "nap-0123456789ab"} & catalog.depends_on and not catalog.request.retainOnDelete
     for component in ("JobTemplate", "Catalog"):
-        assert only(asked, f"slipway:components:{component}").inputs == FACTS
+        assert only(asked, f"slipway:index:{component}").inputs == FACTS
 
 
 PREFERENCE = "gcp:cloudquota/sQuotaPreference:SQuotaPreference"

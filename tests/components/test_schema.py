@@ -1,6 +1,7 @@
 """The schema for other languages, which follows from the classes of arguments, and values that it describes. # D1"""
 
 import inspect
+import re
 from dataclasses import fields
 from typing import Any
 
@@ -11,6 +12,7 @@ import components as slipway
 from components.args import COMPONENTS
 from components.schema import schema, value_of
 from components.stack import Stack, StackParts
+from slipway.authoring.stack.entries import ClusterEntry, DiskEntry, QuotaEntry
 from slipway.base.codec import camel
 from slipway.base.errors import ConfigError
 from tests.components.conftest import declared
@@ -47,6 +49,34 @@ def test_a_whole_stack_is_described() -> None:
     assert pool["properties"]["replicas"]["oneOf"] == [{"type": "integer"}, {"$ref": "#/types/slipway:index:Replicas"}]
     assert SCHEMA["types"]["slipway:index:Disk"]["properties"]["sizeGb"]["type"] == "integer"
     assert SCHEMA["version"] == "1.2.3"
+    assert SCHEMA.keys() >= {"displayName", "description", "publisher", "license", "keywords"}
+
+
+@pytest.mark.parametrize(
+    ("kind", "owner", "argument", "entry"),
+    [
+        ("Replacement", "PersistentResource", "replacement", ClusterEntry),
+        ("QuotaMode", "QuotaCheck", "mode", QuotaEntry),
+        ("DiskType", "Disk", "type", DiskEntry),
+    ],
+)
+def test_an_enumeration_has_the_values_that_the_stack_file_has(
+    kind: str, owner: str, argument: str, entry: Any
+) -> None:
+    written = entry.model_json_schema()["properties"][argument]
+    values = written.get("enum") or written["anyOf"][0]["enum"]
+    described = SCHEMA["types"][f"slipway:index:{kind}"]
+    assert [each["value"] for each in described["enum"]] == list(values)
+    assert all(each["name"].isalnum() and each["description"] for each in described["enum"])
+    property_ = SCHEMA["types"][f"slipway:index:{owner}"]["properties"][argument]
+    reference = {"$ref": f"#/types/slipway:index:{kind}"}
+    assert (property_["type"], property_["oneOf"]) == ("string", [{"type": "string"}, reference])
+
+
+def test_public_signatures_have_no_aliases_of_ours() -> None:
+    every = [*KINDS, slipway.CatalogArgs]
+    hints = {f"{kind.__name__}.{each.name}": str(each.type) for kind in every for each in fields(kind)}
+    assert not {name: hint for name, hint in hints.items() if re.search(r"\b(Text|Switch|Number|Amount|Entry)\b", hint)}
 
 
 def test_values_become_arguments_and_whole_numbers() -> None:

@@ -96,7 +96,7 @@ def test_so_it_is_of_a_workspace_that_was_renamed_before() -> None:
     known = both(clusters=(there,))
     renamed = {"us": known.workspaces["us"], "emea": known.workspaces["eu"]}
     with knowing(replace(known, workspaces=renamed), jobs=(job,)):
-        refused(lambda: workspace("us"), "Workspace eu can't be taken out")
+        refused(lambda: workspace("us"), "Workspace emea can't be taken out")
 
 
 def test_a_component_whose_workspace_can_t_be_told_is_refused_with_the_argument_to_write() -> None:

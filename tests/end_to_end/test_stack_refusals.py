@@ -76,7 +76,7 @@ def a_template_that_fits_no_pool_is_shown_beside_the_nearest(checkout: Checkout)
     )
     refused(checkout, checkout.slipway("check"), 2, *words)
     # A preview refuses at its end: a review tells all else that comes with it. `up` refuses before it asks the cloud.
-    refused(checkout, checkout.pulumi("preview"), 1, "slipway:components:PersistentResource cpu-", *words)
+    refused(checkout, checkout.pulumi("preview"), 1, "slipway:index:Generation cpu-", *words)
     done = checkout.pulumi("up")
     refused(checkout, done, 1, *words)
     assert "PersistentResource" not in done.said

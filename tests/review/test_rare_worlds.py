@@ -65,7 +65,7 @@ def shared(stacks: tuple[str, ...]) -> Change:
             "delete",
             "gcp:projects/iAMMember:IAMMember",
             role,
-            parent="slipway:components:Workspace",
+            parent="slipway:index:Workspace",
             old={"member": ADA, "role": role, "project": PROJECT},
         )
         for role in SUBMITTER_ROLES.values()

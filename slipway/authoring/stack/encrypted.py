@@ -51,11 +51,16 @@ def _encrypted_in_entry(path: KeyPath, value: Any, *, is_secret: bool) -> list[K
 
 
 def _encrypted(value: Any, path: KeyPath) -> Iterator[KeyPath]:
+    return (place for place, _ in encrypted_values(value, path))
+
+
+def encrypted_values(value: Any, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
+    """Yield the encrypted values at and below a path, with their texts."""
     if _is_encrypted(value):
-        yield path
+        yield path, value["secure"]
         return
     for place, item in _items(value):
-        yield from _encrypted(item, (*path, place))
+        yield from encrypted_values(item, (*path, place))
 
 
 def _is_encrypted(value: Any) -> bool:

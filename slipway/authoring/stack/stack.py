@@ -13,6 +13,7 @@ from slipway.authoring.stack.config import ConfigEntry, PolicyEntry, TeamEntry, 
 from slipway.authoring.stack.consistency import check_rules, check_secrets
 from slipway.authoring.stack.encrypted import check_encrypted
 from slipway.authoring.stack.entries import Entry, MachineEntry, QuotaEntry
+from slipway.authoring.stack.pulumi_settings import check_pulumi_settings
 from slipway.authoring.stack.structure import StackFile, check_structure
 from slipway.authoring.stack.yaml_file import Document, StackErrors
 from slipway.base.codec import from_json
@@ -110,6 +111,7 @@ def parse(document: Document, *, stack: str | None = None, identity: Identity | 
         ruled = {(mistake.line, mistake.key) for mistake in rules}
         typed = structure if isinstance(structure, tuple) else ()
         others = [*(mistake for mistake in typed if (mistake.line, mistake.key) not in ruled), *rules]
+        others += check_pulumi_settings(document)
         # One mistake for each key: a secret may not be shown, and an unreadable value has no type.
         hidden = {(mistake.line, mistake.key) for mistake in (*secrets, *document.mistakes)}
         mistakes += [*secrets, *(mistake for mistake in others if (mistake.line, mistake.key) not in hidden)]

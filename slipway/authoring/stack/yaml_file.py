@@ -123,11 +123,19 @@ def load(path: Path, *, shown_as: str | None = None) -> Document:
 
 def pulumi_project(folder: Path) -> str:
     """Return the name of the Pulumi project in a folder; empty where there is none that can be read."""
+    return _project_file(folder)["name"].of(str) or ""
+
+
+def pulumi_backend(folder: Path) -> str:
+    """Return the address of the backend that the Pulumi project in a folder names; empty if it names none."""
+    return _project_file(folder)["backend"]["url"].of(str) or ""
+
+
+def _project_file(folder: Path) -> DocumentPart:
     try:
-        document = load(folder / "Pulumi.yaml")
+        return DocumentPart(load(folder / "Pulumi.yaml"))
     except ConfigError:
-        return ""
-    return DocumentPart(document)["name"].of(str) or ""
+        return DocumentPart(Document("", {}))
 
 
 def from_text(text: str, file: str, loaders: type[StackLoader] = StackLoader) -> Document:

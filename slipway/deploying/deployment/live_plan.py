@@ -82,12 +82,13 @@ def read_and_plan(
     lives: Live | None = None,
     places: Places = lambda _: (),
     begins: bool = False,
+    absent: str = "",
 ) -> tuple[Live, Plan]:
     """Read the live resources, and the limits of these quota metrics, and plan.
 
     `writers`: the trainers, by name, whose jobs write metrics; `known`: the engine's state of the stack; `lives`: what
     a test says, so that nothing is read; `places` names the stack file's lines of members; `begins`: the engine's state
-    has nothing of the stack. Outside of preview, wait for
+    has nothing of the stack; `absent`: why a preview reads nothing. Outside of preview, wait for
     clusters that are still being made. Where `now` is far from the cloud's own time, the cloud's counts.
 
     Raises ResourceError when the live resources can't be told or forbid the plan; PolicyError for a deployment that
@@ -96,7 +97,7 @@ def read_and_plan(
     """
     before = _NOTHING if isinstance(known, Unknown) else known
     workspace = _declared_names(stack, declared)
-    skips = _skips(environ, preview=preview)
+    skips = _skips(environ, preview=preview) or absent
     asked = asked_of(stack, writers)
     drops = dropped(before, asked)
     new = new_on_project(before, asked) if declared.workspace else frozenset()
@@ -153,8 +154,8 @@ class _StackReader:
     warn: Callable[[str], None]
     has_catalog: bool
     preview: bool
-    #: Nothing is read.
-    skips: bool
+    #: The reason why nothing is read; empty if it is.
+    skips: str
     #: Live resources in a test with mocks, which are used instead of those of the cloud.
     given: Live | None
 
@@ -172,7 +173,7 @@ class _StackReader:
 
     def _read_in(self, regions: tuple[str, ...], time: datetime) -> Live:
         if self.skips:
-            return skipped()
+            return skipped(self.skips)
         snapshot = self._read_cloud(regions, time) if self.given is None else self.given
         known_ids = tuple(cluster.name for cluster in self.state.clusters)
         snapshot = replace(snapshot, in_state=frozenset(known_ids))
@@ -273,8 +274,9 @@ def asked_for(stack: Stack) -> dict[str, str]:
     }
 
 
-def _skips(environ: Mapping[str, str], *, preview: bool) -> bool:
-    """Tell whether a person wants nothing to be read. Raises ConfigError outside of a preview."""
+def _skips(environ: Mapping[str, str], *, preview: bool) -> str:
+    """Return the setting by which a person wants nothing to be read; empty without. Raises ConfigError outside of a
+    preview."""
     word = environ.get("SLIPWAY_LIVE", "")
     if word not in ("", "skip"):
         raise ConfigError(f"invalid SLIPWAY_LIVE={word}", fix="SLIPWAY_LIVE=skip, in a preview, or unset it")
@@ -284,7 +286,7 @@ def _skips(environ: Mapping[str, str], *, preview: bool) -> bool:
             why="without knowing what lives, a deployment could delete what is in use",
             fix="unset SLIPWAY_LIVE",
         )
-    return bool(word)
+    return f"SLIPWAY_LIVE={word}" if word else ""
 
 
 def _scope(stack: Stack, known: State, metrics: frozenset[str], declared: Declared, *, preview: bool) -> LiveScope:

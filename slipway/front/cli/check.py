@@ -7,6 +7,7 @@ anything is wrong.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -22,6 +23,7 @@ from slipway.authoring.stack.yaml_file import (
     StackErrors,
     in_words,
     load,
+    pulumi_backend,
     pulumi_project,
 )
 from slipway.base.errors import ConfigError
@@ -88,6 +90,8 @@ def check_file(path: Path) -> Checked:
     beside = path.resolve().parent
     root = beside.parent if beside.name == "stacks" else beside
     folder, warnings = root / "templates", (*warnings, *_program(root / "__main__.py", stack_of(shown)))
+    warnings, unusable = _of_environment(document, root, warnings)
+    document = replace(document, mistakes=(*document.mistakes, *unusable))
     try:
         stack = parse(document, identity=Identity(pulumi_project(root), stack_of(shown)))
     except StackErrors as errors:
@@ -106,6 +110,19 @@ def check_file(path: Path) -> Checked:
     _past(stack, remarks)
     every = sorted((*mistakes, *broken), key=lambda mistake: mistake.line)
     return Checked(stack.name, shown, stack, every, (*warnings, *remarks.mistakes))
+
+
+def _of_environment(
+    document: Document, root: Path, warnings: tuple[FileMistake, ...]
+) -> tuple[tuple[FileMistake, ...], tuple[FileMistake, ...]]:
+    """Return warnings and mistakes with those of `environment`: a warning if the backend is unknown."""
+    from slipway.authoring.stack.pulumi_settings import check_environment
+
+    backend = os.environ.get("PULUMI_BACKEND_URL", "") or pulumi_backend(root)
+    found = check_environment(document, backend)
+    if found is None:
+        return warnings, ()
+    return (warnings, (found,)) if backend else ((*warnings, found), ())
 
 
 def _paths(stacks: tuple[str, ...], here: Path) -> list[Path]:
@@ -212,7 +229,7 @@ def _broken(
     from slipway.model.labels import Revision
 
     now = Clock().now()
-    planned = plan(stack.clusters, skipped(), stack=stack.name, project=stack.project, region=stack.region, now=now)
+    planned = plan(stack.clusters, skipped("slipway check"), stack=stack.name, project=stack.project, region=stack.region, now=now)
     context = compile_context(stack, Revision("unknown", dirty=False), planned)
     catalog = catalog_of(context, stack, planned, {template.name: template for template in published})
     mistakes = DocumentPart(document, ("config",))

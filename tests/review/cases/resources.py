@@ -43,7 +43,7 @@ CASES = (
                 OBJECT,
                 "catalog",
                 old={"bucket": "acme-catalog", "name": "catalog.json"},
-                parent="slipway:components:Catalog",
+                parent="slipway:index:Catalog",
             )
         ),
         world=World(jobs=(LARGE,)),

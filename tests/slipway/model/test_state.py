@@ -23,15 +23,15 @@ CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
 
 def resource(types: str, logical: str, /, **outputs: Any) -> dict[str, Any]:
     """`types`: a component of ours, `$` and the type of its resource."""
-    whole = types if types.startswith("pulumi:") else f"slipway:components:{types}"
+    whole = types if types.startswith("pulumi:") else f"slipway:index:{types}"
     return {f"{HEAD}{whole}::{logical}": {"type": whole.rpartition("$")[2], "outputs": outputs}}
 
 
 STACK = {
     **resource("pulumi:pulumi:Stack", "slipway-prod", clusters={"cpu": "cpu-1a2b3c4"}),
-    **resource("PersistentResource", "cpu-1a2b3c4", id="cpu-1a2b3c4"),
+    **resource("Generation", "cpu-1a2b3c4", id="cpu-1a2b3c4"),
     **resource(
-        f"PersistentResource${CLUSTER}", "cpu-1a2b3c4", name="cpu-1a2b3c4", project="acme", location="us-central1"
+        f"Generation${CLUSTER}", "cpu-1a2b3c4", name="cpu-1a2b3c4", project="acme", location="us-central1"
     ),
     **resource("Workspace$gcp:storage/bucket:Bucket", "work", name="acme-work", project="acme", location="US-CENTRAL1"),
     **resource(
@@ -99,18 +99,18 @@ def test_a_stack_is_read_by_roles_and_places() -> None:
         restored={"acme-catalog": 2},
         packages=frozenset({"gs://acme-catalog/packages/nap-0123456789ab.tar.gz"}),
         urns={
-            ("slipway:components:Catalog", "catalog"): f"{HEAD}slipway:components:Catalog::catalog",
-            ("slipway:components:PersistentResource", "cpu-1a2b3c4"): (
-                f"{HEAD}slipway:components:PersistentResource::cpu-1a2b3c4"
+            ("slipway:index:Catalog", "catalog"): f"{HEAD}slipway:index:Catalog::catalog",
+            ("slipway:index:Generation", "cpu-1a2b3c4"): (
+                f"{HEAD}slipway:index:Generation::cpu-1a2b3c4"
             ),
         },
     )
 
 
 def test_of_two_components_that_are_alike_below_different_ones_none_is_known_by_its_name() -> None:  # N34
-    below = [f"{HEAD}{parents}slipway:components:Workspace::ml" for parents in ("", "acme:ml:Lab$")]
-    types = {urn: {"type": "slipway:components:Workspace", "outputs": {}} for urn in below}
-    assert read({below[1]: types[below[1]]}).urns == {("slipway:components:Workspace", "ml"): below[1]}
+    below = [f"{HEAD}{parents}slipway:index:Workspace::ml" for parents in ("", "acme:ml:Lab$")]
+    types = {urn: {"type": "slipway:index:Workspace", "outputs": {}} for urn in below}
+    assert read({below[1]: types[below[1]]}).urns == {("slipway:index:Workspace", "ml"): below[1]}
     assert read(types).urns == {}
 
 
@@ -128,8 +128,8 @@ def test_of_two_workspaces_in_one_place_each_has_the_clusters_that_its_label_nam
     stack = dict[str, Any]()
     for name in ("web", "web-two"):
         place = {"name": f"{name}-1a2b3c4", "project": "acme", "location": "us-central1"}
-        stack |= resource("PersistentResource", f"{name}-1a2b3c4", id=f"{name}-1a2b3c4", stack=f"p-{name}")
-        stack |= resource(f"PersistentResource${CLUSTER}", f"{name}-1a2b3c4", **place)
+        stack |= resource("Generation", f"{name}-1a2b3c4", id=f"{name}-1a2b3c4", stack=f"p-{name}")
+        stack |= resource(f"Generation${CLUSTER}", f"{name}-1a2b3c4", **place)
     part = read(stack).part("web-", ["web-two-"], [], ["p-web-two"])
     assert [cluster.name for cluster in part.clusters] == ["web-1a2b3c4"]
 
@@ -161,7 +161,7 @@ def test_requests_for_quota_are_read_with_what_they_ask_for() -> None:
 
 def test_what_was_never_made_is_not_there() -> None:
     assert read({}) == State()
-    assert read(resource("PersistentResource", "cpu-1a2b3c4")).clusters == ()
+    assert read(resource("Generation", "cpu-1a2b3c4")).clusters == ()
 
 
 def test_a_cluster_is_known_in_its_place_alone() -> None:
@@ -172,7 +172,7 @@ def test_a_cluster_is_known_in_its_place_alone() -> None:
 
 
 def test_what_is_protected_is_told_by_its_name() -> None:  # B3
-    generation = "PersistentResource"
+    generation = "Generation"
     stack = resource(generation, "a-1a2b3c4", id="a-1a2b3c4", protected="a") | resource(generation, "b-1", id="b-1")
     assert read(stack).protected == {"a-1a2b3c4": "a"}
 
@@ -184,9 +184,9 @@ def test_regions_where_clusters_were_asked_for_are_told_before_there_is_one() ->
 
 TWO_CLUSTERS = {
     **STACK,
-    **resource("PersistentResource", "cpu-7654321", id="cpu-7654321"),
+    **resource("Generation", "cpu-7654321", id="cpu-7654321"),
     **resource(
-        f"PersistentResource${CLUSTER}", "cpu-7654321", name="cpu-7654321", project="acme", location="us-central1"
+        f"Generation${CLUSTER}", "cpu-7654321", name="cpu-7654321", project="acme", location="us-central1"
     ),
 }
 
@@ -199,7 +199,7 @@ TWO_CLUSTERS = {
 def test_a_cluster_whose_state_was_moved_here_is_removed_from_the_state(labels: dict[str, str], published: str) -> None:
     with pytest.raises(ConfigError, match="cluster cpu-7654321 belongs to stack dev-ml") as rejection:
         refuse_rename(read(TWO_CLUSTERS), labels, "prod-ml", Program("prod", "ml"), published)
-    urn = f"{HEAD}slipway:components:PersistentResource::cpu-7654321"
+    urn = f"{HEAD}slipway:index:Generation::cpu-7654321"
     assert f"pulumi state delete --stack prod --target-dependents '{urn}'" in str(rejection.value)
 
 

@@ -41,7 +41,7 @@ from tests.slipway.reviewing.builders import (
     step,
 )
 
-WORKSPACE = "slipway:components:Workspace"
+WORKSPACE = "slipway:index:Workspace"
 BUCKET, ACCOUNT = "gcp:storage/bucket:Bucket", "gcp:serviceaccount/account:Account"
 ON_PROJECT, ON_BUCKET = "gcp:projects/iAMMember:IAMMember", "gcp:storage/bucketIAMMember:BucketIAMMember"
 ROLE, VIEWER = "roles/aiplatform.user", "roles/storage.objectViewer"

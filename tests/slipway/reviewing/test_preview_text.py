@@ -15,6 +15,7 @@ from slipway.google.quota.report import QuotaReport
 from slipway.google.quota.request import QuotaRequest
 from slipway.model.facts import Facts, TrainerFacts
 from slipway.model.labels import UNKNOWN_COMMIT, Revision
+from slipway.model.origin import Program
 from slipway.model.state import State, StatePreference
 from slipway.reviewing.preview_text import UNTOUCHED, preview_text
 from tests.builders.stacks import workspace_entry
@@ -67,6 +68,15 @@ def said(before: Facts | None, after: Facts, known: State | Unknown = KNOWN, use
 def test_nothing_changes_whatever_the_engine_knows(known: State | Unknown) -> None:
     """A state that was lost takes nobody's access."""
     assert said(facts(OLD), facts(OLD), known) == f"prod @ 3f9c2e1\n✓ {UNTOUCHED}"
+
+
+def test_nothing_changes_by_up_in_a_program_that_may_run_for_a_destruction() -> None:
+    program = Program(STACK, "ml")
+    same = replace(facts(OLD), catalog=replace(facts(OLD).catalog, program=program))
+    own = deployment(same, same)
+    own = replace(own, stack=replace(own.stack, program=program))
+    said = preview_text(own, KNOWN, NOW, preview=False)[0]
+    assert "pulumi up changes no clusters" in said and "pulumi destroy deletes them" in said
 
 
 def test_what_is_in_no_commit_has_none_in_its_title() -> None:

@@ -32,7 +32,7 @@ _TYPES = (
     "gcp:bigquery/dataset:Dataset",
     "strange",
 )
-_PARENTS = ("", *(f"slipway:components:{word}" for word in ("Workspace", "Catalog", "JobTemplate")))
+_PARENTS = ("", *(f"slipway:index:{word}" for word in ("Workspace", "Catalog", "JobTemplate")))
 _OPS = ("create", "update", "delete", "replace", "create-replacement", "delete-replaced", "import", "same", "odd")
 _KEYS = (
     *("name", "member", "members", "role", "condition", "policyData", "bucket", "accountId", "project", "labels"),

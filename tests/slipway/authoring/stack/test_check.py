@@ -414,3 +414,15 @@ def test_a_program_that_edits_the_stack_is_said_to_be_left_out(checkout: Path, c
     assert "fix: make preview STACK=prod checks what is deployed" in result.output
     program.write_text("deploy(__file__, stack=")
     assert of(GOOD).exit_code == 0, "the engine tells a program's own mistakes"
+
+
+def test_an_environment_is_an_error_if_the_backend_is_not_pulumi_cloud(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text = f"{GOOD}environment: [acme/dev]\n"
+    monkeypatch.delenv("PULUMI_BACKEND_URL", raising=False)
+    assert of(text).exit_code == 0 and "environment: warning: needs Pulumi Cloud" in of(text).output
+    (checkout / "Pulumi.yaml").write_text("name: acme\nruntime: python\nbackend: {url: 'gs://acme-state'}\n")
+    assert of(text).exit_code == 2 and "the backend is gs://acme-state" in of(text).output
+    monkeypatch.setenv("PULUMI_BACKEND_URL", "https://api.pulumi.com")
+    assert of(text).exit_code == 0 and "environment" not in of(text).output

@@ -9,7 +9,7 @@ from slipway.deploying.deployment.strays import OwnNames, refuse_strays
 from slipway.model.origin import Program
 from slipway.model.state import ACCOUNT, BUCKET, CLUSTER, OBJECT, read
 
-HEAD = "urn:pulumi:dev::reg-infra::slipway:components:"
+HEAD = "urn:pulumi:dev::reg-infra::slipway:index:"
 PROJECT_GRANT, BUCKET_GRANT, ACCOUNT_GRANT = (
     "gcp:projects/iAMMember:IAMMember",
     "gcp:storage/bucketIAMMember:BucketIAMMember",
@@ -50,8 +50,8 @@ def on_bucket(logical: str, role: str, member: str, bucket: str) -> Entries:
 
 def cluster(logical: str, id_: str, stack: str) -> Entries:
     return {
-        **entry("PersistentResource", id_, id=id_, stack=stack),
-        **entry(f"PersistentResource${CLUSTER}", logical, name=id_),
+        **entry("Generation", id_, id=id_, stack=stack),
+        **entry(f"Generation${CLUSTER}", logical, name=id_),
     }
 
 
@@ -115,7 +115,7 @@ def test_a_catalog_whose_component_had_another_name_is_its_own() -> None:
 
 @pytest.mark.parametrize("urn", CLOUD, ids=[urn.rpartition("$")[2] for urn in CLOUD])
 def test_an_entry_that_was_moved_here_is_refused_with_the_command_that_removes_it(urn: str) -> None:
-    components = {each: body for each, body in THERE.items() if "components:PersistentResource::" in each}
+    components = {each: body for each, body in THERE.items() if "index:Generation::" in each}
     said = refused({**HERE, **components, urn: THERE[urn]})
     tells = ACCOUNT in urn or CLUSTER in urn
     owner = "stack dev of Pulumi project vision, workspace ml" if tells else "another stack"
@@ -172,7 +172,7 @@ def test_a_resource_of_the_program_itself_is_its_own() -> None:
 
 
 def test_a_cluster_that_was_moved_without_its_component_tells_its_stack_by_its_label() -> None:
-    moved = entry(f"PersistentResource${CLUSTER}", "a-1b2", name="a-1b2", labels={"slipway-stack": OF_VISION})
+    moved = entry(f"Generation${CLUSTER}", "a-1b2", name="a-1b2", labels={"slipway-stack": OF_VISION})
     assert "cluster a-1b2 belongs to stack dev of Pulumi project vision, workspace ml" in refused({**HERE, **moved})
 
 

@@ -122,7 +122,7 @@ PENDING = {"resource": {"urn": "urn:pulumi:prod::slipway::gcp:storage/bucket:Buc
 DELETING = {**PENDING, "type": "deleting"}
 CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
 RESOURCE = {
-    "urn": f"urn:pulumi:x::slipway::slipway:components:PersistentResource${CLUSTER}::cpu-1",
+    "urn": f"urn:pulumi:x::slipway::slipway:index:Generation${CLUSTER}::cpu-1",
     "type": CLUSTER,
     "outputs": {"name": "cpu-7532df3"},
 }

@@ -71,7 +71,7 @@ def test_an_account_that_was_disabled_and_things_that_were_deleted(snapshot: Sna
         "p",
         Resource({"name": "packages/p"}),
         None,
-        "slipway:components:JobTemplate",
+        "slipway:index:JobTemplate",
     )
     assert said(of_engine(package)) == snapshot
 
@@ -83,10 +83,10 @@ def test_a_catalog_that_somebody_overwrote(snapshot: SnapshotAssertion) -> None:
         "catalog",
         old,
         replace(old, outputs={"md5hash": "b"}),
-        "slipway:components:Catalog",
+        "slipway:index:Catalog",
     )
     assert said(of_engine(seen)) == snapshot
-    gone = refreshed("gcp:storage/bucketObject:BucketObject", "catalog", old, None, "slipway:components:Catalog")
+    gone = refreshed("gcp:storage/bucketObject:BucketObject", "catalog", old, None, "slipway:index:Catalog")
     assert said(of_engine(gone)) == {("catalog gs://acme-catalog/catalog.json", ""): "somebody deleted it"}
 
 

@@ -15,7 +15,7 @@ from slipway.reviewing.rules.resources.data import buckets, data
 from tests.slipway.reviewing.builders import CATALOG_BUCKET, PROJECT, TRAINER, change, facts, step
 
 BUCKET, ACCOUNT = "gcp:storage/bucket:Bucket", "gcp:serviceaccount/account:Account"
-WORKSPACE = "slipway:components:Workspace"
+WORKSPACE = "slipway:index:Workspace"
 NOTE, WARNING, BLOCKING = Grade
 DAY, WEEK = {"retentionPeriod": 86400}, {"retentionPeriod": "604800"}
 _WORD = re.compile(r"_(\w)")

@@ -13,7 +13,7 @@ from slipway.reviewing.rules.resources.people import people
 from slipway.reviewing.rules.resources.roles import allowed, covers
 from tests.slipway.reviewing.builders import PROJECT, TRAINER, change, facts, step
 
-WORKSPACE = "slipway:components:Workspace"
+WORKSPACE = "slipway:index:Workspace"
 MEMBER, BINDING = "gcp:projects/iAMMember:IAMMember", "gcp:projects/iAMBinding:IAMBinding"
 POLICY = "gcp:projects/iAMPolicy:IAMPolicy"
 ADA, BOB = "user:ada@acme.example", "user:bob@acme.example"

@@ -16,7 +16,7 @@ from slipway.reviewing.rules.resources.resources import resources
 from tests.slipway.reviewing.builders import PROJECT, change, facts, step
 
 DATASET, OBJECT = "gcp:bigquery/dataset:Dataset", "gcp:storage/bucketObject:BucketObject"
-CATALOG, WORKSPACE = "slipway:components:Catalog", "slipway:components:Workspace"
+CATALOG, WORKSPACE = "slipway:index:Catalog", "slipway:index:Workspace"
 
 
 def found(*steps: EngineStep) -> list[Consequence]:
