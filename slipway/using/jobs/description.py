@@ -11,6 +11,7 @@ from slipway.model.labels import CODE_LABEL, own_labels
 from slipway.model.prices import exact_text
 from slipway.using.context import Context
 from slipway.using.jobs.cost import JobCost, job_cost
+from slipway.using.jobs.failure import reason_of
 from slipway.using.jobs.log import JobEvents
 from slipway.using.jobs.roles import role_at
 
@@ -46,12 +47,15 @@ class JobDescription:
             "region": job.region,
             "displayName": job.display_name,
             "kind": job.kind.name,
-            "state": job.state,
+            "state": job.job_state,
+            "rawState": job.state,
             "ended": job.ended,
             "error": job.error or None,
+            "failureReason": reason_of(job) or None,
             "template": job.template or None,
             "templateSource": self.source or None,
             "requestId": job.request_id or None,
+            "parameters": job.parameters,
             "user": job.user or None,
             "team": job.team or None,
             "commit": job.revision.commit or None,
@@ -59,7 +63,7 @@ class JobDescription:
             "code": code if CODE_LABEL in job.labels else None,
             "labels": job.labels,
             "note": job.note or None,
-            "chosenName": job.chosen_name or None,
+            "givenName": job.chosen_name or None,
             "settings": job.own_settings or None,
             "capacityType": account.capacity_type,
             "cluster": self.cluster or None,

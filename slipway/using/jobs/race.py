@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 
-from slipway.base.errors import Timeout
+from slipway.base.errors import WaitTimeout
 from slipway.base.formatting import last_part, span
 from slipway.google.answers import region_of
 from slipway.google.failures import CloudError, Conflict, NotFound, Refused
@@ -166,7 +166,7 @@ def follow(
     """Return the race of a leg once nothing but one leg can run, and cancel the others. `tell` is told of each change.
     `known`: names of legs that a list may hide.
 
-    Raises Timeout after `timeout` seconds, JobGoneError, and CloudError after a long time without contact.
+    Raises WaitTimeout after `timeout` seconds, JobGoneError, and CloudError after a long time without contact.
     """
     clock, contact, told = context.clock, Contact(context.clock, context.no_contact), ""
     begun = clock.monotonic()
@@ -187,7 +187,7 @@ def follow(
                 return race
         age = clock.monotonic() - begun
         if timeout is not None and age >= timeout:
-            raise Timeout(
+            raise WaitTimeout(
                 f"none of the regions of {job.called} has had machines after {span(timeout)}",
                 why=f"it waits on in {', '.join(job.race)}",
                 fix=f"slipway jobs wait {job.typed}     or end it: slipway jobs cancel {job.typed}",

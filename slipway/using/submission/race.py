@@ -11,7 +11,7 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 
-from slipway.base.errors import AnswerUnknown, ConfigError, PolicyError, SlipwayError, Timeout
+from slipway.base.errors import AnswerUnknown, ConfigError, PolicyError, SlipwayError, WaitTimeout
 from slipway.google.failures import CloudError
 from slipway.using.context import Context
 from slipway.using.jobs.claim import Claim, bucket_of, read_claim
@@ -79,7 +79,7 @@ class RaceSender:
         jobs = tuple(attempt.job for attempt in sent.values())
         try:
             return follow(self.context, jobs[0], self.show.note, known=[job.name for job in jobs], timeout=seconds)
-        except Timeout:
+        except WaitTimeout:
             return Race(jobs)
 
     def _sender(self) -> Sender:

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 import click
 
 from slipway.base.errors import ConfigError
-from slipway.base.formatting import exact, few, quoted, short
+from slipway.base.formatting import exact, few, short
 from slipway.front.cli.terminal import completions, screen
 from slipway.front.cli.terminal.options import WORD, catalog_and_output, found_jobs
 from slipway.front.cli.terminal.watching import events_of_cost
@@ -43,12 +43,18 @@ def command(jobs: tuple[str, ...], catalog: str | None, output: str) -> None:
         reading = threads.submit(read_metrics, context, compared)
         failed = threads.submit(read_briefs, context, [job for job in compared if job.state in FAILED])
         events = list(threads.map(lambda job: events_of_cost(context, job), compared))
-        metrics, causes = reading.result(), failed.result()
+        metrics = reading.result()
+        reasons = failed.result()
     descriptions = [describe(job, context, of_job) for job, of_job in zip(compared, events, strict=True)]
-    fields = compare_jobs(descriptions, metrics, causes, parameter_order(context.catalog, compared))
+    fields = compare_jobs(descriptions, metrics, reasons, parameter_order(context.catalog, compared))
     if output == "json":
         documents = [
-            {**each.document, "parameters": each.job.parameters, "metrics": dict(metrics[each.job.name])}
+            {
+                **each.document,
+                "metrics": dict(metrics[each.job.name]),
+                "metricsNotFinite": metrics[each.job.name].not_finite,
+                "failureReason": reasons.get(each.job.name) or each.document["failureReason"],
+            }
             for each in descriptions
         ]
         screen.out_json("comparison", {"jobs": documents, "fields": fields})
@@ -88,4 +94,4 @@ def _text(field: ComparedField, description: JobDescription, value: Value | None
     if not isinstance(value, str | tuple) and field.group in ("outcome", "metric"):
         return exact(value) if field.group == "outcome" else number(value)
     text = render(value)
-    return short(text, 200) if text == " ".join(text.split()) else quoted(text)
+    return screen.brief(text, 200) if text == " ".join(text.split()) else repr(text)

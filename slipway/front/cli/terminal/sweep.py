@@ -95,7 +95,7 @@ def submit_sweep(
         problem = problem_of_taken(sweep, taken) or problem_of_gone(sweep, sweep.left.gone, how)
     if json:
         with screen.after(*accepted):
-            screen.out_json("sweep", document(sweep, taken, ended))
+            screen.out_json("sweep", document(sweep, taken, ended), problem)
     if problem is not None:
         raise problem
 

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import urllib3
 
-from slipway.base.errors import Timeout
+from slipway.base.errors import WaitTimeout
 from slipway.front.cli.terminal.watching import watch
 from slipway.google.connection import Connection
 from slipway.google.session import Session
@@ -228,7 +228,7 @@ def test_a_service_that_never_answers_does_not_outlast_the_timeout(stack: Stack)
     after = Context(folder=stack.folder, clock=Clock(monotonic=lambda: http.seconds, sleep=http.sleep))
     connection = Connection(Session(http, sleep=http.sleep), before.connection.endpoints)
     after.__dict__.update(catalog=before.catalog, connection=connection)
-    with pytest.raises(Timeout):
+    with pytest.raises(WaitTimeout):
         watch(after, before.vertex.job(job["name"]), logs=True, timeout=20.0)
     assert http.seconds < 20.0 + 4 * WATCHING.read
 

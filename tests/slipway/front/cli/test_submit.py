@@ -32,7 +32,7 @@ def test_json_stands_alone_on_stdout_and_the_log_of_a_followed_job_is_beside_it(
     assert job["requestId"] == done.json["requestId"] and job["user"] == "ada" and job["commit"] == "3f9c2e1"
     assert job["output"] == f"gs://w-{stack.name}/jobs/{job['displayName']}"
     assert job["workerPools"][0]["role"] == "main"
-    assert job["state"] == "JOB_STATE_SUCCEEDED" and job["waitSeconds"] >= 0 and "main  hello" in done.err
+    assert job["state"] == "succeeded" and job["waitSeconds"] >= 0 and "main  hello" in done.err
 
 
 def test_a_dry_run_prints_what_would_be_sent_and_sends_nothing(stack: Stack) -> None:  # P3, B2

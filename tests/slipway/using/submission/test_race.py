@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.base.errors import AnswerUnknown, ConfigError, PolicyError, Timeout
+from slipway.base.errors import AnswerUnknown, ConfigError, PolicyError, WaitTimeout
 from slipway.google.failures import Answer, failure
 from slipway.google.jobs import VertexJob
 from slipway.model.kinds import JobKind
@@ -341,7 +341,7 @@ def test_where_the_winner_falls_silent_the_others_are_cancelled_and_it_is_waited
     with pytest.raises(Killed):
         race(there)
     there.dead, there.silent, told = False, (EAST,), list[str]()
-    with pytest.raises(Timeout):
+    with pytest.raises(WaitTimeout):
         decided(there.context, there.context.vertex.job(there.jobs[0].name), told.append, timeout=30)
     assert told[-1].endswith("us-east5 does not answer; it is asked again, and after Ctrl-C the same command goes on")
     assert states(there) == {HOME: "CANCELLED", EAST: "RUNNING", WEST: "CANCELLED"}
