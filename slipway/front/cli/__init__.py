@@ -171,9 +171,7 @@ def main(args: Sequence[str] | None = None) -> int:
             raise ConfigError(f"{quoted(wrong[0])} is not valid UTF-8", fix=fix)
         result: Any = slipway.main(arguments, prog_name="slipway", standalone_mode=False)
     except click.UsageError as error:
-        if _names_json(arguments):  # A line that can't be parsed has no options yet.
-            request_json()
-        return _usage(error)
+        return _usage(error, arguments)
     except SlipwayError as error:
         return _shown(error, debug)
     except (click.Abort, KeyboardInterrupt):
@@ -243,7 +241,9 @@ def _as_ours(error: Exception) -> SlipwayError:
     return ours
 
 
-def _usage(error: click.UsageError) -> int:
+def _usage(error: click.UsageError, arguments: Sequence[str]) -> int:
+    if _names_json(arguments):  # A line that can't be parsed has no options yet.
+        request_json()
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         note(error.format_message())
         return 2

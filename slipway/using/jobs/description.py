@@ -78,31 +78,38 @@ class JobDescription:
             "endTime": job.end_time,
             "waitSeconds": account.wait,
             "runSeconds": account.run,
-            "pricePerHour": exact_text(account.per_hour),
-            "cost": exact_text(account.cost),
-            "costAtMost": bool(account.cost and account.cost.at_most),
-            "priceComplete": account.per_hour.complete,
-            "priceAtMost": account.per_hour.at_most,
-            "costPaidAnyway": account.paid_anyway,
+            **_cost_document(account),
             "model": job.model or None,
             "trials": job.tried,
             "bestTrial": job.best_trial and job.best_trial.id,
-            "workerPools": [
-                {
-                    "role": role_at(job, index),
-                    "machine": pool.machine.type,
-                    "accelerator": pool.machine.accelerator,
-                    "acceleratorCount": pool.machine.accelerator_count,
-                    "disk": pool.machine.disk,
-                    "replicas": pool.replicas,
-                    "image": pool.image,
-                    "packages": pool.packages,
-                    "args": pool.args,
-                }
-                for index, pool in enumerate(job.worker_pools)
-                if pool.replicas
-            ],
+            "workerPools": [_worker_pool(job, index) for index, pool in enumerate(job.worker_pools) if pool.replicas],
         }
+
+
+def _cost_document(account: JobCost) -> dict[str, Any]:
+    return {
+        "pricePerHour": exact_text(account.per_hour),
+        "cost": exact_text(account.cost),
+        "costAtMost": bool(account.cost and account.cost.at_most),
+        "priceComplete": account.per_hour.complete,
+        "priceAtMost": account.per_hour.at_most,
+        "costPaidAnyway": account.paid_anyway,
+    }
+
+
+def _worker_pool(job: VertexJob, index: int) -> dict[str, Any]:
+    pool = job.worker_pools[index]
+    return {
+        "role": role_at(job, index),
+        "machine": pool.machine.type,
+        "accelerator": pool.machine.accelerator,
+        "acceleratorCount": pool.machine.accelerator_count,
+        "disk": pool.machine.disk,
+        "replicas": pool.replicas,
+        "image": pool.image,
+        "packages": pool.packages,
+        "args": pool.args,
+    }
 
 
 def describe(job: VertexJob, context: Context, events: JobEvents | None = None) -> JobDescription:

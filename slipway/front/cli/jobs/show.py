@@ -34,7 +34,7 @@ from slipway.using.context import Context
 from slipway.using.jobs.claim import retries_of
 from slipway.using.jobs.claimant import JobGoneError
 from slipway.using.jobs.description import describe
-from slipway.using.jobs.failure import Failure, read_failure
+from slipway.using.jobs.failure import Failure, read_failure, reason_of
 from slipway.using.jobs.idle import idle_accelerators, idle_words
 from slipway.using.jobs.listing import with_parts
 from slipway.using.jobs.log import JobEvent, JobEvents, last_word, read_events
@@ -197,7 +197,7 @@ def _document(context: Context, details: JobDetails) -> dict[str, Any]:
     description, room = describe(job, context, events), details.room
     return {
         **description.document,
-        **({"failureReason": details.failure.brief} if details.failure and details.failure.brief else {}),
+        "failureReason": _failure_reason(details) or None,
         **({"room": {"made": room.made, **room.asked._asdict()}} if room and room.asked else {}),
         "parameters": parameters,
         "tuned": job.tuned,
@@ -214,14 +214,25 @@ def _document(context: Context, details: JobDetails) -> dict[str, Any]:
         "eventsWhy": events.why or None,
         "retried": details.retried,
         "usage": usage_document(details.usage, idle_accelerators(details.usage, job, description.account)),
-        "metrics": dict(details.metrics),
-        "metricsNotFinite": details.metrics.not_finite,
-        "metricsSource": details.metrics.source or None,
-        "metricsWhy": details.metrics.why or None,
-        "metricSteps": [{"step": step.step, **step.values} for step in details.metrics.steps],
+        **_metrics_document(details.metrics),
         "failure": details.failure,
         "next": details.steps,
     }
+
+
+def _metrics_document(metrics: Metrics) -> dict[str, Any]:
+    return {
+        "metrics": dict(metrics),
+        "metricsNotFinite": metrics.not_finite,
+        "metricsSource": metrics.source or None,
+        "metricsWhy": metrics.why or None,
+        "metricSteps": [{"step": step.step, **step.values} for step in metrics.steps],
+    }
+
+
+def _failure_reason(details: JobDetails) -> str:
+    brief = details.failure.brief if details.failure else ""
+    return brief or reason_of(details.job)
 
 
 def _facts(context: Context, details: JobDetails) -> list[tuple[str, str]]:

@@ -98,6 +98,12 @@ class TerminalDisplay:
             confirm(f"{costs.words}. Send it?", costs.refusal)
             self._agreed[type(costs)] = costs
 
+    def leaves_pool(self, departure: str) -> None:
+        if self._yes or not sys.stdin.isatty():
+            return
+        if not click.confirm(f"{departure}\nSend it there instead of waiting?", err=True):
+            raise KeyboardInterrupt
+
     def falling_back(self, waiting: WaitingAttempt) -> None:
         sure = ", and none of its code runs" if waiting.launcher else ", unless it has just begun"
         gone = "" if waiting.job.ended else f"; that job is cancelled{sure}"

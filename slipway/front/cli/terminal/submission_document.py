@@ -25,13 +25,12 @@ def document(context: Context, submitted: SubmissionResult, job: VertexJob, subm
 
     choice, request = submitted.choice, submitted.request
     taken = _taken(choice, job.region)
-    candidate = taken.candidate if taken else None
     return {
         "requestId": submission_id,
         "attemptId": request.id,
         "fresh": submitted.attempt.fresh,
         "copies": submitted.attempt.copy_ids,
-        **_choice_document(context.catalog, choice, taken, candidate),
+        **choice_document(context.catalog, choice, taken),
         "job": describe(job, context, events_of_cost(context, job)).document,
     }
 
@@ -50,7 +49,7 @@ def plan_document(
     return {
         "requestId": prepared.request_id,
         "region": candidate.region,
-        **_choice_document(context.catalog, choice, taken, candidate),
+        **choice_document(context.catalog, choice, taken, candidate),
         "toConfirm": [each.words for each in costs],
         "googleAdvice": spot.document,
         "request": candidate.body,
@@ -64,9 +63,14 @@ def _taken(choice: Choice | None, region: str) -> JudgedCandidate | None:
     return next((leg for leg in choice.legs if leg.candidate.region == region), choice.taken)
 
 
-def _choice_document(
-    catalog: Catalog, choice: Choice | None, taken: JudgedCandidate | None, candidate: Candidate | None
+def choice_document(
+    catalog: Catalog,
+    choice: Choice | None,
+    taken: JudgedCandidate | None,
+    candidate: Candidate | None = None,
 ) -> dict[str, Any]:
+    """Return verdict, place, price and what was passed over. `candidate`: that of a submission without a choice."""
+    candidate = taken.candidate if taken else candidate
     verdict = taken.verdict if taken else Verdict(Outcome.UNKNOWN, "submitted before")
     cost = price(catalog, candidate) if candidate else UNKNOWN
     return {

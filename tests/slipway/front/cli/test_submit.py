@@ -48,6 +48,14 @@ def test_a_dry_run_prints_what_would_be_sent_and_sends_nothing(stack: Stack) -> 
     document = stack.well(*words, "--dry-run", "--output", "json").json
     assert (document["schema"], document["kind"], document["requestId"]) == (2, "submission-plan", "dry-1")
     assert document["request"] == printed.json
+    assert document["verdict"]["outcome"] == "scales-up" and "grows 1 → 3" in document["verdict"]["text"]
+    place = document["place"]
+    assert (place["capacityType"], place["cluster"], place["region"]) == ("pool", "cpu", document["region"])
+    assert [(part["role"], part["count"], part["pool"]) for part in place["machines"]] == [
+        ("scheduler", 1, "workers"),
+        ("workers", 2, "workers"),
+    ]
+    assert float(document["pricePerHour"]) > 0 and document["passedOver"] == document["toConfirm"] == []
     done = stack.well(*words)
     assert "grows 1 → 3" in done.out and "(adds $0.49/h" in done.out
     sent, request = stack.jobs()[0], printed.json
@@ -55,6 +63,29 @@ def test_a_dry_run_prints_what_would_be_sent_and_sends_nothing(stack: Stack) -> 
     assert [pool["replicaCount"] for pool in request["jobSpec"]["workerPoolSpecs"]] == [1, 2]
     for asked, got in zip(request["jobSpec"]["workerPoolSpecs"], sent["jobSpec"]["workerPoolSpecs"], strict=True):
         assert asked["containerSpec"] == got["containerSpec"] and asked["machineSpec"] == got["machineSpec"]
+
+
+def test_an_error_is_json_where_json_is_asked_for(stack: Stack) -> None:
+    for words, kind, code in (
+        (("submit", "helo", "-o", "json"), "ConfigError", 2),
+        (("jobs", "show", "nothing", "--output=json"), "ResourceError", 4),
+        (("jobs", "list", "--no-such-flag", "--output", "json"), "ConfigError", 2),
+        (("jobs", "list", "--state", "asleep", "-o", "json"), "ConfigError", 2),
+    ):
+        done = stack.run(*words)
+        error = done.json["error"]
+        assert (done.code, done.json["kind"], error["type"], error["exitCode"]) == (code, "error", kind, code), words
+        assert f"error: {error['what']}" in done.err and f"fix: {error['fix']}".split("\n")[0] in done.err, done.err
+    assert stack.run("jobs", "show", "nothing").out == "", "only where it is asked for"
+    failed = stack.run("submit", "hello", "-p", "code=raise SystemExit(3)", "--wait", "--output", "json")
+    assert failed.json["error"]["exitCode"] == failed.code == 4 and "status of 3" in failed.json["job"]["failureReason"]
+    late = stack.run("submit", "hello", "-p", f"code={SLEEP}", "--wait", "--timeout", "1s", "-o", "json")
+    assert (
+        late.json["error"]["type"] == "WaitTimeout"
+        and late.json["job"]["displayName"] == stack.jobs()[0]["displayName"]
+    )
+    waited = stack.run("jobs", "wait", failed.json["job"]["displayName"], "-o", "json")
+    assert waited.json["kind"] == "job" and waited.json["error"]["exitCode"] == 4
 
 
 def test_a_prebuilt_image_past_its_last_day_is_told_below_the_verdict(stack: Stack) -> None:  # P3, N3
