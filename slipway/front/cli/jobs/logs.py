@@ -40,7 +40,7 @@ _SEVERITIES = ("debug", "info", "notice", "warning", "error", "critical")
     "--role",
     metavar="ROLE",
     shell_complete=completions.roles,
-    help="Only lines of this role or replica: workers, workers-1, service.",
+    help="Only lines of this role, one of its several replicas, or the service: workers, workers-1, service.",
 )
 @click.option("--severity", type=click.Choice(_SEVERITIES), help="Only lines at least as severe.")
 @catalog_and_output
