@@ -326,7 +326,8 @@ class Jobs(tuple[Job, ...]):
 
 def job(name: str, *, catalog: str | None = None) -> Job:
     """Return the job of this name, number, resource name or request id; a template's name is your newest job of it, or
-    that of others if you have none. `catalog` is `gs://BUCKET[/NAME]`, else the command's default. Raises ResourceError, ConfigError and CloudError."""
+    that of others if you have none. `catalog` is `gs://BUCKET[/NAME]`, else the command's default. Raises
+    ResourceError, ConfigError and CloudError."""
     from slipway.using.jobs.finding import find_job
 
     check(name=name, catalog=catalog)

@@ -9,6 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from slipway.authoring.packages.slipway_exchange import Part, Request, request_name
+from slipway.base.codec import or_null
 from slipway.base.errors import ConfigError, ResourceError
 from slipway.base.formatting import join
 from slipway.google.failures import CloudError, NotFound
@@ -19,12 +20,12 @@ from slipway.using.context import Context
 from slipway.using.jobs.comparison import ComparedField
 from slipway.using.jobs.metrics import FILE, MOST_BYTES, Metrics, parse_metrics
 from slipway.using.jobs.results import Goal
+from slipway.using.sessions.following import INTERRUPTED, exit_code_of
 from slipway.using.sessions.session import Session
 
 NEWEST = 20
 """The default number of runs listed."""
 _AT_ONCE = 8
-_INTERRUPTED = 130
 _KILLED = 137
 _MOST_FILES = 20
 """The most files that a comparison names."""
@@ -55,23 +56,23 @@ class RunRecord:
         return {
             "name": self.name,
             "number": self.number,
-            "user": self.user or None,
+            "user": or_null(self.user),
             "command": self.command,
             "state": self.state,
             "exitCode": self.exit_code,
-            "failureReason": self.failure_reason or None,
+            "failureReason": or_null(self.failure_reason),
             "created": self.created,
             "ranSeconds": self.ran,
             "metrics": dict(self.metrics),
             "metricsNotFinite": self.metrics.not_finite,
-            "metricsWhy": self.metrics.why or None,
+            "metricsWhy": or_null(self.metrics.why),
         }
 
 
 _ENDS: tuple[tuple[str, Callable[[RunRecord], Value | None]], ...] = (
     ("state", lambda run: run.state.value),
     ("exit code", lambda run: run.exit_code),
-    ("failure reason", lambda run: run.failure_reason or None),
+    ("failure reason", lambda run: or_null(run.failure_reason)),
     ("ran", lambda run: run.ran),
 )
 
@@ -158,37 +159,30 @@ def _versions(path: str, runs: Sequence[RunRecord]) -> tuple[str | None, ...]:
 
 
 def _objects(storage: Storage, session: Session) -> dict[int, RunObjects]:
-    found: dict[int, RunObjects] = {}
-    ended: dict[int, list[datetime | None]] = {}
+    """Return the objects of each run by its number. Number 0 is the folder that the session began with."""
+    times: dict[int, dict[str, datetime | None]] = {}
     for stored in storage.objects(session.object("runs/")):
         digits, _, what = stored.at.name.rpartition("/")[2].partition(".")
-        number = int(digits)
-        if number == 0:
-            continue
-        if what.startswith("ended."):
-            ended.setdefault(number, []).append(stored.created)
-            continue
-        known = found.get(number, RunObjects(number))
-        if what == "request":
-            known = replace(known, sent=stored.created)
-        elif what == "stop-2":
-            known = replace(known, is_killed=True)
-        elif what.startswith("started.") and known.started is None:
-            known = replace(known, started=stored.created)
-        found[number] = known
+        times.setdefault(int(digits), {})[what] = stored.created
     parts = _newest_parts(storage.objects(session.object("output/")))
-    return {number: _whole(session, each, ended, parts) for number, each in found.items() if each.sent}
+    replicas = len(session.replicas)
+    sent = [number for number, of_run in times.items() if number and "request" in of_run]
+    return {number: _run_objects(number, times[number], parts.get(number, ()), replicas) for number in sent}
 
 
-def _whole(
-    session: Session,
-    run: RunObjects,
-    ended: Mapping[int, list[datetime | None]],
-    parts: Mapping[int, tuple[Location, ...]],
+def _run_objects(
+    number: int, times: Mapping[str, datetime | None], parts: tuple[Location, ...], replicas: int
 ) -> RunObjects:
-    times = ended.get(run.number, [])
-    last = max(filter(None, times), default=None) if len(times) >= len(session.replicas) else None
-    return replace(run, ended=last, parts=parts.get(run.number, ()))
+    started = [time for what, time in times.items() if what.startswith("started.")]
+    ended = [time for what, time in times.items() if what.startswith("ended.")]
+    return RunObjects(
+        number,
+        sent=times["request"],
+        started=min(filter(None, started), default=None),
+        ended=max(filter(None, ended), default=None) if len(ended) >= replicas else None,
+        is_killed="stop-2" in times,
+        parts=parts,
+    )
 
 
 def _newest_parts(stored: Iterable[StoredObject]) -> dict[int, tuple[Location, ...]]:
@@ -232,11 +226,10 @@ def _read(storage: Storage, session: Session, run: RunObjects, now: datetime) ->
 def _ended(record: RunRecord, ends: Sequence[Part], *, is_killed: bool) -> RunRecord:
     if lost := next((part.lost for part in ends if part.lost), ""):
         return replace(record, state=JobState.FAILED, failure_reason=lost)
-    codes = [int(part.code) for part in ends]
-    code = next((each for each in codes if each not in (0, _INTERRUPTED)), max(codes))
+    code = exit_code_of(ends)
     if code == 0:
         return replace(record, state=JobState.SUCCEEDED, exit_code=0)
-    if code == _INTERRUPTED or (code == _KILLED and is_killed):
+    if code == INTERRUPTED or (code == _KILLED and is_killed):
         return replace(record, state=JobState.CANCELLED, exit_code=code)
     return replace(record, state=JobState.FAILED, exit_code=code, failure_reason=f"the command ended with {code}")
 

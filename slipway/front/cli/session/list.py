@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from slipway.base.columns import Column, table_of
-from slipway.base.formatting import short, span
+from slipway.base.formatting import span
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.options import catalog_and_output
 from slipway.front.cli.terminal.watching import cost_words
@@ -37,7 +37,7 @@ def command(*, everybody: bool, catalog: str | None, output: str) -> None:
         Column("HOLDS", lambda row: row.holds),
         Column("SINCE", lambda row: f"{span(row.age)} ago" if row.age is not None else "–", wraps=True),
         Column("COST", _cost, wraps=True),
-        Column("RUNS", lambda row: short(row.runs), wraps=True),
+        Column("RUNS", lambda row: screen.brief(row.runs), wraps=True),
         Column("ENDS", lambda row: row.ends, wraps=True),
     ]
     screen.show(table_of(columns, rows))

@@ -5,17 +5,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from slipway.base.codec import or_null
 from slipway.google.advice import SpotReport
 from slipway.google.jobs import VertexJob
 from slipway.model.catalog.model import Catalog
-from slipway.model.prices import UNKNOWN, price_text
+from slipway.model.prices import UNKNOWN, Price, price_text
 from slipway.using.context import Context
+from slipway.using.jobs.demand import Part
 from slipway.using.jobs.verdict import Outcome, Verdict
 from slipway.using.submission.candidate import Candidate, price
 from slipway.using.submission.choice import Choice, JudgedCandidate
 from slipway.using.submission.costs import Spending, run_total
 from slipway.using.submission.prepared import PreparedSubmission
 from slipway.using.submission.submission_result import SubmissionResult
+
+_BEFORE = Verdict(Outcome.UNKNOWN, "submitted before")
 
 
 def document(context: Context, submitted: SubmissionResult, job: VertexJob, submission_id: str) -> dict[str, Any]:
@@ -70,50 +74,65 @@ def choice_document(
     candidate: Candidate | None = None,
 ) -> dict[str, Any]:
     """Return verdict, place, price and what was passed over. `candidate`: that of a submission without a choice."""
-    candidate = taken.candidate if taken else candidate
-    verdict = taken.verdict if taken else Verdict(Outcome.UNKNOWN, "submitted before")
-    cost = price(catalog, candidate) if candidate else UNKNOWN
+    if taken is None:
+        return {**_verdict(_BEFORE), **_place_and_price(catalog, candidate), **_others(choice), "run": None}
     return {
-        "verdict": {"outcome": verdict.outcome, "text": verdict.text, "why": verdict.why},
-        "place": _place(candidate) if candidate else None,
-        "passedOver": [_passed(judged) for judged in (choice.passed if choice else ())],
-        "race": [_passed(leg) for leg in (choice.legs if choice else ())],
-        "earliestStarts": [start.document for start in choice.earliest] if choice else [],
-        "pricePerHour": None if cost.unknown else str(cost.known),
-        "priceComplete": cost.complete,
-        "priceAtMost": cost.at_most,
+        **_verdict(taken.verdict),
+        **_place_and_price(catalog, taken.candidate),
+        **_others(choice),
         "run": _run_document(catalog, taken),
     }
 
 
-def _place(candidate: Candidate) -> dict[str, Any]:
+def _verdict(verdict: Verdict) -> dict[str, Any]:
+    return {"verdict": {"outcome": verdict.outcome, "text": verdict.text, "why": verdict.why}}
+
+
+def _place_and_price(catalog: Catalog, candidate: Candidate | None) -> dict[str, Any]:
+    if candidate is None:
+        return {"place": None, **_price(UNKNOWN)}
+    return {"place": _place(candidate), **_price(price(catalog, candidate))}
+
+
+def _price(cost: Price) -> dict[str, Any]:
+    known = None if cost.unknown else str(cost.known)
+    return {"pricePerHour": known, "priceComplete": cost.complete, "priceAtMost": cost.at_most}
+
+
+def _others(choice: Choice | None) -> dict[str, Any]:
+    if choice is None:
+        return {"passedOver": [], "race": [], "earliestStarts": []}
+    return {
+        "passedOver": list(map(_judged, choice.passed)),
+        "race": list(map(_judged, choice.legs)),
+        "earliestStarts": [start.document for start in choice.earliest],
+    }
+
+
+def _offer(candidate: Candidate) -> dict[str, Any]:
     offer = candidate.offer
     return {
         "capacityType": offer.capacity_type,
-        "cluster": offer.cluster or None,
-        "shape": offer.shape or None,
+        "cluster": or_null(offer.cluster),
+        "shape": or_null(offer.shape),
         "region": candidate.region,
-        "machines": [
-            {"role": part.role, "machine": str(part.machine), "count": part.machines, "pool": part.pool or None}
-            for part in candidate.demand.parts
-        ],
     }
 
 
-def _passed(judged: JudgedCandidate) -> dict[str, Any]:
-    offer = judged.candidate.offer
-    return {
-        "capacityType": offer.capacity_type,
-        "cluster": offer.cluster or None,
-        "shape": offer.shape or None,
-        "region": judged.candidate.region,
-        "outcome": judged.verdict.outcome,
-        "why": judged.reasons,
-    }
+def _place(candidate: Candidate) -> dict[str, Any]:
+    return {**_offer(candidate), "machines": list(map(_machines, candidate.demand.parts))}
 
 
-def _run_document(catalog: Catalog, taken: JudgedCandidate | None) -> dict[str, Any] | None:
-    total = run_total(catalog, taken) if taken else None
+def _machines(part: Part) -> dict[str, Any]:
+    return {"role": part.role, "machine": str(part.machine), "count": part.machines, "pool": or_null(part.pool)}
+
+
+def _judged(judged: JudgedCandidate) -> dict[str, Any]:
+    return {**_offer(judged.candidate), "outcome": judged.verdict.outcome, "why": judged.reasons}
+
+
+def _run_document(catalog: Catalog, taken: JudgedCandidate) -> dict[str, Any] | None:
+    total = run_total(catalog, taken)
     if total is None:
         return None
     least, usual = total.usual or (None, None)

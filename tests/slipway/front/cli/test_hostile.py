@@ -148,7 +148,7 @@ def test_who_interrupts_it_once_it_has_sent_is_told_what_was(stack: Stack, monke
         done = stack.run("submit", "hello", "--output", "json")
     (job,) = stack.jobs()
     name = job["displayName"]
-    assert (done.code, done.out) == (130, "")
+    assert (done.code, done.json["error"]["what"]) == (130, f"interrupted; job {name} was sent")
     assert f"interrupted; job {name} was sent\n" in done.err and f"fix: slipway jobs show {name}\n" in done.err
     with monkeypatch.context() as patched:
         patched.setattr("slipway.front.cli.jobs.cancel.cancel_job", interrupted)

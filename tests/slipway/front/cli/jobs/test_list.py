@@ -38,6 +38,14 @@ def test_a_list_can_be_narrowed(past: Past) -> None:
         return [job["displayName"] for job in listed]
 
     assert names() == [past.crew, past.failed, past.fine]
+    crew, *_ = past.stack.well("jobs", "list", "-o", "json").json["jobs"]
+    assert crew["parameters"]["workers"] == 2 and (crew["state"], crew["rawState"]) == (
+        "succeeded",
+        "JOB_STATE_SUCCEEDED",
+    )
+    code = crew["parameters"]["code"]
+    assert len(code) > 60 and code in past.stack.well("jobs", "list").out, "nothing is cut in a pipe"
+    assert code in past.stack.well("jobs", "show", past.crew).out
     assert names("--state", "failed") == [past.failed]
     assert names("--limit", "1") == [past.crew]
     assert names("--user", "somebody") == [] == names("--template", 'x" OR state!="')
