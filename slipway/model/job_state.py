@@ -37,13 +37,9 @@ class JobState(StrEnum):
             return cls.UNKNOWN
 
     @property
-    def raw(self) -> tuple[str, ...]:
-        """The values of Vertex AI that this state can have: two for `timed-out`, none for `unknown`."""
-        if self is JobState.UNKNOWN:
-            return ()
-        if self is JobState.TIMED_OUT:
-            return (f"{_PREFIX}CANCELLED", f"{_PREFIX}FAILED")
-        return (f"{_PREFIX}{self.name}",)
+    def raw(self) -> str:
+        """The value of Vertex AI: `JOB_STATE_RUNNING`. It has none for `timed-out` and `unknown`."""
+        return f"{_PREFIX}{self.name}"
 
 
 SELECTABLE = tuple(state.value for state in JobState if state is not JobState.UNKNOWN)

@@ -79,9 +79,15 @@ class JobQuery:
         return conditions
 
 
+_NO_FAILURES = (JobState.QUEUED, JobState.PENDING, JobState.RUNNING, JobState.PAUSED, JobState.SUCCEEDED)
+"""States that jobs of every kind can have, none of them by the end of a time limit."""
+
+
 def _state_condition(state: JobState) -> str:
-    conditions = [f'state="{raw}"' for raw in state.raw]
-    return conditions[0] if len(conditions) == 1 else f"({' OR '.join(conditions)})"
+    if state is not JobState.TIMED_OUT:
+        return f'state="{state.raw}"'
+    # Vertex AI has the state of a failed or cancelled job for it, and documents no OR: the others are excluded.
+    return " AND ".join(f'state!="{other.raw}"' for other in _NO_FAILURES)
 
 
 def listed_jobs(context: Context, query: JobQuery, say: Callable[[str], None], also: str = "") -> list[VertexJob]:

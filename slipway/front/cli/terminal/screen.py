@@ -132,6 +132,8 @@ class _JsonOutput:
         #: `--output json` was read.
         self.is_requested = False
         self.is_written = False
+        #: The output is an object a line, as that of `jobs logs`.
+        self.has_lines = False
 
 
 _json_output = _JsonOutput()
@@ -139,12 +141,19 @@ _json_output = _JsonOutput()
 
 def begin_output() -> None:
     """Forget the JSON output of an earlier run in this process."""
-    _json_output.is_requested = _json_output.is_written = False
+    _json_output.is_requested = False
+    _json_output.is_written = False
+    _json_output.has_lines = False
 
 
 def request_json() -> None:
     """Make stdout a JSON document, also for an error."""
     _json_output.is_requested = True
+
+
+def write_json_lines() -> None:
+    """Make stdout an object a line, also for an error."""
+    _json_output.has_lines = True
 
 
 def out_json(kind: str, body: Any, problem: SlipwayError | None = None) -> None:
@@ -154,7 +163,8 @@ def out_json(kind: str, body: Any, problem: SlipwayError | None = None) -> None:
 
     _json_output.is_written = True
     error = {"error": error_document(problem)} if problem else {}
-    out(json_text({"schema": SCHEMA, "kind": kind, **document(body), **error}, indent=2))
+    indent = None if _json_output.has_lines else 2
+    out(json_text({"schema": SCHEMA, "kind": kind, **document(body), **error}, indent=indent))
 
 
 def out_error(problem: SlipwayError) -> None:

@@ -1,5 +1,6 @@
 """`slipway submit` on a real local cloud: what runs, what is shown, and what is refused before anything is sent."""
 
+import json
 import re
 import signal
 from pathlib import Path
@@ -76,6 +77,8 @@ def test_an_error_is_json_where_json_is_asked_for(stack: Stack) -> None:
         error = done.json["error"]
         assert (done.code, done.json["kind"], error["type"], error["exitCode"]) == (code, "error", kind, code), words
         assert f"error: {error['what']}" in done.err and f"fix: {error['fix']}".split("\n")[0] in done.err, done.err
+    (line,) = stack.run("jobs", "logs", "nothing", "-o", "json").out.splitlines()
+    assert json.loads(line)["error"]["exitCode"] == 4, "an object a line"
     assert stack.run("jobs", "show", "nothing").out == "", "only where it is asked for"
     failed = stack.run("submit", "hello", "-p", "code=raise SystemExit(3)", "--wait", "--output", "json")
     assert failed.json["error"]["exitCode"] == failed.code == 4 and "status of 3" in failed.json["job"]["failureReason"]
