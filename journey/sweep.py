@@ -8,7 +8,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from urllib.parse import quote
 
-from slipway.base.errors import Timeout
+from slipway.base.errors import WaitTimeout
 from slipway.google.connection import Connection
 from slipway.google.failures import Call, NotFound
 from slipway.google.jobs import VertexJob
@@ -99,5 +99,5 @@ class Sweep:
 
     def _wait(self, deadline: float, what: str) -> None:
         if time.monotonic() > deadline:
-            raise Timeout(what, why="the time set aside for cleaning up is over", fix="run the same command again")
+            raise WaitTimeout(what, why="the time set aside for cleaning up is over", fix="run the same command again")
         time.sleep(self._poll)

@@ -48,7 +48,12 @@ def variables(who: str, stack: str | None) -> dict[str, str]:
                 fix="name one of them with --as, or a stack that names more people with --stack",
             )
         engine = _engine(folder)
-        return {**engine, **of_shell(record, folder, project, who), **environment.own_things(folder, who)}
+        return {
+            **engine,
+            **of_shell(record, folder, project, who),
+            **environment.own_things(folder, who),
+            "VERTEX_LOCAL_STATE": str(folder),  # For `vertex-local` in another folder.
+        }
 
 
 def _cloud(folder: Path, played: LaptopStack | None) -> tuple[Record, Project]:

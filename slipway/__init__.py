@@ -9,12 +9,14 @@ if TYPE_CHECKING:
     from slipway.front.api.session import Session, session
     from slipway.front.api.submit import submit
     from slipway.front.api.sweep import Sweep, sweep
+    from slipway.model.job_state import JobState
 
-__all__ = ["Job", "Session", "Sweep", "job", "jobs", "session", "submit", "sweep"]
+__all__ = ["Job", "JobState", "Session", "Sweep", "job", "jobs", "session", "submit", "sweep"]
 
 _MODULES = {
     "submit": "slipway.front.api.submit",
     "Job": "slipway.front.api.job",
+    "JobState": "slipway.model.job_state",
     "job": "slipway.front.api.job",
     "jobs": "slipway.front.api.job",
     "Session": "slipway.front.api.session",

@@ -6,10 +6,11 @@ from slipway.base.errors import (
     Cancelled,
     ConfigError,
     Interrupted,
+    JobTimeout,
     PolicyError,
     ResourceError,
     SlipwayError,
-    Timeout,
+    WaitTimeout,
 )
 
 __all__ = [
@@ -18,8 +19,9 @@ __all__ = [
     "Cancelled",
     "ConfigError",
     "Interrupted",
+    "JobTimeout",
     "PolicyError",
     "ResourceError",
     "SlipwayError",
-    "Timeout",
+    "WaitTimeout",
 ]

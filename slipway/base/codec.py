@@ -60,6 +60,11 @@ MaybeNumber = Annotated[int, _MAYBE]
 """A number that may be 0, which in JSON is null, or a missing key."""
 
 
+def or_null(text: str) -> str | None:
+    """Return a text as JSON has it: null for an empty one."""
+    return text or None
+
+
 def camel(name: str) -> str:
     """Return `worker_pool_specs` in JSON's spelling: `workerPoolSpecs`."""
     return _SNAKE.sub(lambda match: match[1].upper(), name)

@@ -136,8 +136,14 @@ class Cancelled(SlipwayError):  # noqa: N818 - named as the outcome it reports
     exit_code = 8
 
 
-class Timeout(SlipwayError):  # noqa: N818 - named as the outcome it reports
-    """The end of a permitted time."""
+class WaitTimeout(SlipwayError):  # noqa: N818 - named as the outcome it reports
+    """The end of a wait: Slipway stopped waiting, and the job or cluster goes on."""
+
+    exit_code = 9
+
+
+class JobTimeout(ResourceError):  # noqa: N818 - named as the outcome it reports
+    """The end of a job that reached its time limit."""
 
     exit_code = 9
 

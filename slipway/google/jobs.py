@@ -16,6 +16,7 @@ from slipway.google.trials import Trial, best, searched
 from slipway.google.worker_pools import WorkerPool
 from slipway.model.capacity import CAPACITY_TYPES, POOL, of_job
 from slipway.model.catalog.parameter_types import Value
+from slipway.model.job_state import JobState
 from slipway.model.kinds import CUSTOM_JOB, PIPELINE_JOB, JobKind
 from slipway.model.labels import (
     CAPACITY_TYPE_LABEL,
@@ -223,8 +224,13 @@ class VertexJob(Regional):
         return "JOB_STATE_FAILED" if self.timed_out else self.state
 
     @property
+    def job_state(self) -> JobState:
+        """The state in the vocabulary of the command, JSON and Python."""
+        return JobState.TIMED_OUT if self.timed_out else JobState.of(self.state)
+
+    @property
     def outcome(self) -> str:
-        """Its state in words: `running`, `timed out`."""
+        """The state in a sentence: `running`, `timed out`."""
         return "timed out" if self.timed_out else state_word(self.state)
 
     def owner_and_age(self, now: datetime, words: Callable[[float], str] = span) -> str:

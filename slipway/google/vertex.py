@@ -109,7 +109,8 @@ class Vertex:
     def jobs_of_every_kind(self, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[VertexJob]:
         """Yield jobs of all kinds merged, newest first, as `jobs` does. The filter names states as a custom job's. The
         custom jobs of a pipeline's tasks are left out."""
-        every = _newest_first(self.jobs(kind, filter, page_size=page_size) for kind in KINDS.values())
+        kinds = (kind for kind in KINDS.values() if kind.can_match(filter))
+        every = _newest_first(self.jobs(kind, filter, page_size=page_size) for kind in kinds)
         return (job for job in every if not job.of_pipeline)
 
     def cancel(self, name: str) -> None:

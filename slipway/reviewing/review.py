@@ -308,7 +308,7 @@ def read(body: object, source: str) -> Review:
         raise ConfigError(
             f"{source} is not a review that this version reads",
             why=f"kind {told.get('kind')!r}, schema {told.get('schema')!r}; it should be {KIND!r} and {SCHEMA}",
-            fix="make it with slipway review --output json",
+            fix="make it with slipway review EVENTS --output json",
         )
     try:
         if missing := [key for key in _KEYS if key not in told]:

@@ -16,6 +16,7 @@ from unittest import mock
 import psutil
 
 from slipway.front.cli import main
+from tests.checkouts.fixes import wrong_fixes
 
 
 @dataclass(frozen=True)
@@ -50,6 +51,7 @@ def slipway(arguments: Sequence[str], environ: Mapping[str, str], folder: Path, 
         code = main(arguments)
     said = err.getvalue()
     assert "\n  fix: " in said or not re.search("^error: ", said, re.MULTILINE), said
+    assert wrong_fixes(said) == [], said
     return Done(code, out.getvalue(), "" if together else said)
 
 

@@ -51,7 +51,7 @@ def test_a_cluster_in_error_or_gone_is_refused_and_the_next_up_makes_a_new_one(
     assert "cpu is made again: the old one is gone" in done.said
     assert f"cluster {first} is accepted and being made" in done.said
     assert checkout.clusters() == {first: "RUNNING"}
-    assert checkout.submit("--wait")["state"] == "JOB_STATE_SUCCEEDED"
+    assert checkout.submit("--wait")["state"] == "succeeded"
 
     what_an_autoscaler_did_is_no_change(checkout, first)
 

@@ -153,7 +153,7 @@ job = slipway.submit("nap", say="python")
 print(job.wait().state, [line for line in job.logs() if "the word" in line])
 """
     said = laptop.python(program)
-    assert said.startswith("JOB_STATE_SUCCEEDED")
+    assert said.startswith("succeeded")
     assert "the word is python" in said
 
 

@@ -31,7 +31,7 @@ from slipway.front.cli.quota import document as quota
 from slipway.front.cli.templates import COLUMNS as TEMPLATES
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.documents import catalog_document, dates_document, usage_document
-from slipway.front.cli.terminal.submission import document as submission
+from slipway.front.cli.terminal.submission_document import document as submission
 from slipway.front.cli.terminal.sweep_outcome import document as sweep
 from slipway.front.cli.terminal.sweep_outcome import forecast_document
 from slipway.google.catalog.document import read as read_catalog

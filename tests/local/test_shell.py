@@ -50,6 +50,7 @@ def test_it_prints_what_a_shell_needs(
     assert found["GOOGLE_OAUTH_ACCESS_TOKEN"] == on_cloud.token("previewer")
     assert found["SLIPWAY_USER"] == "previewer", "a shared machine's login name is nobody of the stack"
     assert found["PULUMI_BACKEND_URL"] == f"file://{state}/pulumi-state?metadata=skip"
+    assert found["VERTEX_LOCAL_STATE"] == str(state), "vertex-local finds this cloud from any folder"
     plugin = state / "pulumi-home" / "plugins" / "resource-gcp-v10.2.0" / "pulumi-resource-gcp"
     assert plugin.stat().st_mode & stat.S_IXUSR
     done = subprocess.run(

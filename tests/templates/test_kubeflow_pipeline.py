@@ -18,7 +18,7 @@ def test_a_pipeline_is_submitted_shown_logged_and_priced(stack: Stack) -> None: 
     job = stack.run(GREET, who="bob")
     assert (job.document["kind"], job.document["state"], job.document["capacityType"]) == (
         "pipeline",
-        "JOB_STATE_SUCCEEDED",
+        "succeeded",
         "pool",
     )
     assert job.document["parameters"] == {"who": "bob", "times": 1}
@@ -62,4 +62,4 @@ def test_the_same_request_makes_no_second_run(stack: Stack) -> None:  # N5, N28
     again = stack.submit(GREET, "--request-id", "nightly-1")
     assert again.name == first.name
     stack.slipway("jobs", "cancel", first.display_name, "--yes")
-    assert first.finished(8).document["state"] == "JOB_STATE_CANCELLED"
+    assert first.finished(8).document["state"] == "cancelled"

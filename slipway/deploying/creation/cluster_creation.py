@@ -14,7 +14,7 @@ from itertools import chain, count
 from math import inf
 
 from slipway.base.clock import poll
-from slipway.base.errors import PolicyError, ResourceError, SlipwayError, Timeout
+from slipway.base.errors import PolicyError, ResourceError, SlipwayError, WaitTimeout
 from slipway.base.formatting import join, span
 from slipway.deploying.creation.creation_context import KNOWN_BY, CreationContext, CreationPolicy
 from slipway.google.clusters import RUNNING_STATES, Operation, PersistentResource
@@ -217,7 +217,7 @@ class ClusterCreation:
             if spent >= due:
                 due = next(reports)
                 self.cloud.say(f"cluster {id_} is still being made after {span(spent)} ({state.lower()})")
-        raise Timeout(
+        raise WaitTimeout(
             f"cluster {id_} is still being made after {span(policy.made)}",
             why="machines that are scarce take their time; it goes on without this command",
             fix=_NEXT_RUN,

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Collection, Mapping, Sequence
 from contextvars import copy_context
 
-from slipway.base.errors import ConfigError, ResourceError, SlipwayError, Timeout
+from slipway.base.errors import ConfigError, ResourceError, SlipwayError, WaitTimeout
 from slipway.base.formatting import join, seconds
 from slipway.deploying.creation.cluster_creation import ClusterCreation
 from slipway.deploying.creation.creation_context import WITHIN_S, CreationContext, CreationPolicy, await_grant
@@ -78,7 +78,7 @@ def remove_ahead(clusters: Sequence[PersistentResource], cloud: CreationContext,
     how = {"grace": grace, "within": _AHEAD_S, "refused": _AHEAD_REFUSED_S}
     try:
         cloud.removal(clusters, why=why, instead=instead, **how).run()
-    except (Timeout, *PASSING) as slow:
+    except (WaitTimeout, *PASSING) as slow:
         reason = f": {slow.message}" if isinstance(slow, CloudError) else ""
         cloud.warn(f"{slow.what}{reason}; what is to be made is asked for all the same")
 

@@ -9,7 +9,7 @@ from datetime import datetime
 
 from slipway.authoring.stack.stack import Stack
 from slipway.base.clock import poll, right_time, wrong_clock
-from slipway.base.errors import ConfigError, PolicyError, ResourceError, Timeout
+from slipway.base.errors import ConfigError, PolicyError, ResourceError, WaitTimeout
 from slipway.base.formatting import join, span
 from slipway.deploying.deployment.plan import Plan, Waits, plan
 from slipway.deploying.deployment.schedule import wait_for_quota
@@ -384,7 +384,7 @@ def await_provisioned(
 ) -> tuple[Live, Plan]:
     """Read the live resources and plan; with `wait`, again until no current cluster is provisioning.
 
-    Raises Timeout after two hours.
+    Raises WaitTimeout after two hours.
     """
     reported = ""
     for _ in poll(sleep, _EVERY_S, within=_WITHIN_S):
@@ -396,7 +396,7 @@ def await_provisioned(
         if names != reported:
             say(f"waiting for {names}: still being made since an earlier deployment")
             reported = names
-    raise Timeout(
+    raise WaitTimeout(
         f"{reported} is still being made after {span(_WITHIN_S)}",
         why="a cluster can't be used, changed or deleted while it is being made",
         fix="deploy again later; slipway pools shows its state",

@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from slipway.base.clock import poll
-from slipway.base.errors import ConfigError, ResourceError, Timeout
+from slipway.base.errors import ConfigError, ResourceError, WaitTimeout
 from slipway.base.formatting import join, last_part, seconds, span
 from slipway.deploying.deployment.patience import patiently
 from slipway.deploying.generations.generations import DELETABLE_STATES
@@ -130,7 +130,7 @@ class Removal:
     def run(self) -> None:
         """Return when all are gone. After an error the remaining ones are offered again.
 
-        Raises the errors of `must_be_idle`, Timeout, ResourceError when one lives on, CloudError.
+        Raises the errors of `must_be_idle`, WaitTimeout, ResourceError when one lives on, CloudError.
         """
         if not self.names:
             return
@@ -190,7 +190,7 @@ class Removal:
             if (waiting := f"waiting for {in_words(busy)}") != reported:
                 self.say(waiting)
                 reported = waiting
-        raise Timeout(
+        raise WaitTimeout(
             f"{in_words(busy)} could not be deleted within {span(self.within)}",
             why="the service takes its time, and deletes only what has been made or has failed",
             fix=_AGAIN,

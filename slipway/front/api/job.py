@@ -10,6 +10,7 @@ import os
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
+from datetime import datetime
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,6 +20,7 @@ from slipway.front.api.call import check, check_timeout
 from slipway.front.api.notebook import facts, table
 from slipway.google.jobs import VertexJob
 from slipway.google.trials import Trial
+from slipway.model.job_state import SELECTABLE, JobState
 from slipway.using.context import Context, context_of
 
 if TYPE_CHECKING:
@@ -50,7 +52,7 @@ class Job:
     _named: str = field(default="", compare=False, repr=False)
 
     def __repr__(self) -> str:
-        return f"Job(name={self.name!r}, state={self.state!r})"
+        return f"Job(name={self.name!r}, state={self.state.value!r})"
 
     def _handle(self, job: VertexJob) -> Job:
         """Return the handle of another reading of this job, or of the job that runs in its place."""
@@ -65,8 +67,28 @@ class Job:
 
     @property
     def name(self) -> str:
-        """The display name, which `slipway jobs` takes: `dask-digits-7k2p3f9a`."""
-        return self._job.display_name
+        """The name that commands take: `dask-digits-7k2p3f9a`; the number, if a shell would change the name."""
+        return self._job.typed
+
+    @property
+    def given_name(self) -> str:
+        """The name that its submitter gave it with `job_name=` or `--name`, empty for none."""
+        return self._job.chosen_name
+
+    @property
+    def template(self) -> str:
+        """The template's name; empty for a job of none."""
+        return self._job.template
+
+    @property
+    def user(self) -> str:
+        """The submitter; empty for a job that Slipway did not submit."""
+        return self._job.user
+
+    @property
+    def team(self) -> str:
+        """The team that the job counts for, empty for none."""
+        return self._job.team
 
     @property
     def id(self) -> str:
@@ -84,13 +106,46 @@ class Job:
         return self._job.revision.dirty
 
     @property
-    def state(self) -> str:
-        """The API's name for its state: `JOB_STATE_RUNNING`."""
+    def state(self) -> JobState:
+        """The state, in the words of the command: `running`, `succeeded`, `timed-out`. A `JobState` is a `str`."""
+        return self._job.job_state
+
+    @property
+    def raw_state(self) -> str:
+        """The state as Vertex AI names it: `JOB_STATE_RUNNING`."""
         return self._job.state
 
     @property
     def ended(self) -> bool:
         return self._job.ended
+
+    @property
+    def created(self) -> datetime | None:
+        """The time when Vertex AI accepted it, in UTC."""
+        return self._job.create_time
+
+    @property
+    def waited(self) -> float | None:
+        """The seconds that it waited for its machines, up to the reading; None for a wait that never began."""
+        return self._cost().wait
+
+    @property
+    def ran(self) -> float | None:
+        """The seconds that it ran, up to the reading; None for a job that never ran."""
+        return self._cost().run
+
+    @property
+    def error(self) -> str:
+        """Vertex AI's message about its end, empty for none."""
+        return self._job.error
+
+    @property
+    def failure_reason(self) -> str:
+        """Why it failed, in a line: the last lines of its log, else Vertex AI's message. Empty for a job that has not
+        failed. The log is read at each use."""
+        from slipway.using.jobs.failure import read_causes
+
+        return read_causes(self._context, [self._job]).get(self.resource_name, "")
 
     @property
     def output(self) -> str:
@@ -162,8 +217,9 @@ class Job:
         """Wait for the end, at most `timeout` seconds, and return the job as it is then.
 
         For a duplicate, wait for the job that runs and return that. Raises ResourceError for a job that failed or
-        expired, or is a duplicate of a deleted one, Cancelled, Timeout (the job goes on), ConfigError for a `timeout`
-        that is not a number, and CloudError after an hour without contact (SLIPWAY_NO_CONTACT).
+        expired, or is a duplicate of a deleted one, its subclass JobTimeout for a job that reached its time limit,
+        Cancelled, WaitTimeout (`timeout` is over, and the job goes on), ConfigError for a `timeout` that is not a
+        number, and CloudError after an hour without contact (SLIPWAY_NO_CONTACT).
         """
         from slipway.using.jobs.notification import Notifier
         from slipway.using.submission.ending import require_success
@@ -235,7 +291,7 @@ class Job:
 
         job = self._job
         values = ", ".join(f"{name}={render(value)}" for name, value in (job.parameters or {}).items())
-        state = f"{job.outcome}{f': {job.error}' if job.error else ''}"
+        state = f"{job.job_state}: {job.error}" if job.error else str(job.job_state)
         return facts(
             (
                 ("job", self.name),
@@ -264,13 +320,14 @@ class Jobs(tuple[Job, ...]):
         return table_of(self[0]._context if self else None, [job._job for job in self], sort)
 
     def _repr_html_(self) -> str:
-        rows = [(job.name, job._job.outcome, job._job.template, job._job.user) for job in self]
+        rows = [(job.name, job.state.value, job.template, job.user) for job in self]
         return table(("JOB", "STATE", "TEMPLATE", "USER"), rows)
 
 
 def job(name: str, *, catalog: str | None = None) -> Job:
-    """Return the job of this name, number, resource name or request id; a template's name is its newest job. `catalog`
-    is `gs://BUCKET[/NAME]`, else the command's default. Raises ResourceError, ConfigError and CloudError."""
+    """Return the job of this name, number, resource name or request id; a template's name is your newest job of it, or
+    that of others if you have none. `catalog` is `gs://BUCKET[/NAME]`, else the command's default. Raises
+    ResourceError, ConfigError and CloudError."""
     from slipway.using.jobs.finding import find_job
 
     check(name=name, catalog=catalog)
@@ -286,7 +343,7 @@ def jobs(
     user: str | None = None,
     team: str | None = None,
     sweep: str | None = None,
-    state: str | None = None,
+    state: JobState | str | None = None,
     labels: Mapping[str, str | None] | None = None,
     limit: int | None = None,
     everything: bool = False,
@@ -295,7 +352,7 @@ def jobs(
     """Return the newest jobs of the stack that fit all of the arguments.
 
     `sweep`: the last job of each run, in the order of the runs.
-    `state`: such as `running`.
+    `state`: a `JobState`, or its text, such as `running`.
     `labels`: None stands for any value.
     `limit`: the most jobs, 20 unless it is a sweep.
     `everything`: the jobs of every stack, by whatever means they were submitted.
@@ -304,7 +361,7 @@ def jobs(
     Raises ConfigError and CloudError.
     """
     from slipway.using.jobs.claimant import claimant
-    from slipway.using.jobs.listing import MOST, NEWEST, STATES, JobQuery, listed_jobs
+    from slipway.using.jobs.listing import MOST, NEWEST, JobQuery, listed_jobs
     from slipway.using.sweeps.run_claims import hidden_copies
     from slipway.using.sweeps.runs import latest, sweep_filter
 
@@ -312,8 +369,8 @@ def jobs(
     check(labels=labels)
     if template is not None:
         check(template=template)
-    if state is not None and state not in STATES:
-        raise ConfigError(f"state is {state!r}", fix=f"one of {', '.join(STATES)}")
+    if state is not None and state not in SELECTABLE:
+        raise ConfigError(f"state is {str(state)!r}", fix=f"one of {', '.join(SELECTABLE)}")
     if limit is not None and not 1 <= limit <= MOST:
         raise ConfigError("limit is out of bounds", fix=f"a number of jobs, 1 to {MOST:,}")
     context = context_of(catalog)

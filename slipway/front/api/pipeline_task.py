@@ -23,6 +23,7 @@ from slipway.base.errors import AnswerUnknown, AuthError, SlipwayError
 from slipway.front.api.job import Job, job, jobs
 from slipway.front.api.submit import submit
 from slipway.google.failures import Denied
+from slipway.model.job_state import JobState
 from slipway.model.labels import PIPELINE_RUN, label_value
 from slipway.using.context import context_of
 from slipway.using.submission.request import derived_request_id
@@ -78,7 +79,7 @@ class PipelineTask:
         from slipway.using.submission.submitter import journal_of
 
         catalog = self.arguments.get("catalog")
-        if job(self.pipeline, catalog=catalog).state not in ("JOB_STATE_CANCELLING", "JOB_STATE_CANCELLED"):
+        if job(self.pipeline, catalog=catalog).state not in (JobState.CANCELLING, JobState.CANCELLED):
             _log.info("this task is stopped, and its pipeline is not cancelled: the job goes on")
             return
         context = context_of(catalog)

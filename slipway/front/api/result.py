@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import exact
 from slipway.front.api.notebook import table
-from slipway.google.jobs import VertexJob, state_word
+from slipway.google.jobs import VertexJob
 from slipway.model.catalog.placeholders import render
 from slipway.model.prices import spent
 from slipway.using.context import Context
@@ -19,7 +19,7 @@ from slipway.using.jobs.results import (
     ResultRow,
     Results,
     flat_rows,
-    number,
+    metric_text,
     parameter_order,
     require_metrics,
     result_rows,
@@ -29,8 +29,9 @@ Row = Mapping[str, str | float | None]
 
 
 class ResultTable(list[Row]):
-    """A mapping for each job, all with the same keys, so that `pandas.DataFrame(table)` is a frame: `job`, `state`,
-    `params.NAME`, `metrics.NAME`, the same for labels, `run_seconds`, `cost` in USD, a failure's `cause` and others."""
+    """A mapping for each job, all with the same keys, so that `pandas.DataFrame(table)` is a frame. Keys are named as
+    the attributes of `slipway.Job`: `name`, `given_name`, `user`, `state`, `created`, `waited`, `ran`, `cost`,
+    `failure_reason` and others; parameters, metrics and labels are `params.NAME`, `metrics.NAME` and `labels.NAME`."""
 
     def __init__(self, results: Results) -> None:
         super().__init__(flat_rows(results))
@@ -60,9 +61,9 @@ def _cells(row: ResultRow, results: Results) -> list[str]:
         "★" if row.best else "",
         row.name,
         *(render(row.parameters[name]) if name in row.parameters else "–" for name in results.parameters),
-        *(number(row.metrics[name]) if name in row.metrics else "–" for name in results.metrics),
-        f"{state_word(row.state)}{f': {row.cause}' if row.cause else ''}",
-        exact(row.run_seconds) if row.run_seconds is not None else "–",
+        *(metric_text(row, name) for name in results.metrics),
+        f"{row.state}: {row.failure_reason}" if row.failure_reason else row.state,
+        exact(row.ran) if row.ran is not None else "–",
         spent(row.cost) if row.cost is not None else "–",
     ]
 

@@ -19,7 +19,9 @@ from slipway.front.api.job import Job
 from slipway.front.api.submit import sent
 from slipway.using.context import Context, context_of
 from slipway.using.sessions import session as sessions
+from slipway.using.sessions.interrupting import interrupt_run
 from slipway.using.sessions.run_output import followed
+from slipway.using.sessions.runs import RunRecord, read_runs
 from slipway.using.sessions.sending import begin_run
 from slipway.using.sessions.starting import IDLE, plan_session
 from slipway.using.sessions.stopping import stop_session
@@ -78,6 +80,16 @@ class Session:
                 fix=f"mend it, and run it again; its output: slipway jobs logs {session.job.typed}",
             )
         return SessionRun(name, run.number, exit_code)
+
+    def runs(self) -> tuple[RunRecord, ...]:
+        """Return its newest runs, the oldest first, each with `state`, `exit_code`, `metrics`, `ran` and others. Raises
+        CloudError."""
+        return tuple(read_runs(self._context, self._session()))
+
+    def interrupt(self, *, kill: bool = False) -> None:
+        """Interrupt what it runs, as Ctrl-C does, from another process or thread; with `kill`, without a chance to
+        save. The session goes on. Raises ResourceError if it runs nothing, and CloudError."""
+        interrupt_run(self._context, self._session(), kill=kill)
 
     def stop(self) -> None:
         """End it, and what it runs; one that has ended stays so. Raises CloudError."""

@@ -218,6 +218,9 @@ class _LogDisplay:
         if not self.yes:
             raise costs.refusal
 
+    def leaves_pool(self, departure: str) -> None:
+        """Ask nothing: a call has no terminal, and `chosen` has logged a warning."""
+
     def falling_back(self, waiting: WaitingAttempt) -> None:
         _log.info("%s did not start by %s in time: moves on", waiting.job.display_name, waiting.candidate.label)
 

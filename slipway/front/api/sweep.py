@@ -186,8 +186,8 @@ class Sweep:
         Without `check` those that failed or were cancelled are among them, and none is for a run whose job is gone.
 
         Raises ResourceError when any failed or expired, or ran and its end is not known, as its job is gone, and
-        Cancelled when others were cancelled, both unless `check` is False; Timeout (the runs go on), ConfigError for a
-        `timeout` that is not a number, and CloudError after an hour without contact (SLIPWAY_NO_CONTACT).
+        Cancelled when others were cancelled, both unless `check` is False; WaitTimeout (the runs go on), ConfigError
+        for a `timeout` that is not a number, and CloudError after an hour without contact (SLIPWAY_NO_CONTACT).
         """
         check_timeout(timeout)
         ended = until_ended(self._context, self._sent, _LogDisplay(self._context), timeout=timeout)

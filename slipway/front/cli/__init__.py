@@ -2,26 +2,30 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import importlib
 import os
 import shlex
 import signal
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import click
 
 from slipway.base import installation
-from slipway.base.errors import Arguments, ConfigError, Interrupted, SlipwayError
+from slipway.base.errors import ConfigError, Interrupted, SlipwayError
 from slipway.base.formatting import join, nearest, quoted, unfit
 from slipway.base.standard_output import READER_ENDED, OutputError, finish_output, open_stdout, output_error
-from slipway.front.cli.terminal.screen import note, prepare_streams, styled
+from slipway.front.cli.terminal.flags import as_flags
+from slipway.front.cli.terminal.screen import begin_output, note, out_error, prepare_streams, request_json, styled
 
 INTERRUPTED = Interrupted.exit_code
 NOTHING_SENT = "interrupted; nothing was sent"
+_JSON_PAIRS = (("--output", "json"), ("-o", "json"))
 
 _HELPERS = "terminal"
 _OFFLINE = ("completion", "explain", "init")
@@ -151,6 +155,7 @@ def slipway(debug: bool) -> None:
 def main(args: Sequence[str] | None = None) -> int:
     """Run one command and return the exit code. Errors are three lines on stderr, never a traceback."""
     arguments = list(sys.argv[1:] if args is None else args)
+    begin_output()
     debug = "--debug" in arguments or bool(os.environ.get("SLIPWAY_DEBUG"))
     # At any place in the line, as people add it to the end of the line they have just typed.
     arguments = [argument for argument in arguments if argument != "--debug"] or ["--help"]
@@ -166,15 +171,23 @@ def main(args: Sequence[str] | None = None) -> int:
             raise ConfigError(f"{quoted(wrong[0])} is not valid UTF-8", fix=fix)
         result: Any = slipway.main(arguments, prog_name="slipway", standalone_mode=False)
     except click.UsageError as error:
-        return _usage(error)
+        return _usage(error, arguments)
     except SlipwayError as error:
         return _shown(error, debug)
     except (click.Abort, KeyboardInterrupt):
-        note(NOTHING_SENT)  # Otherwise the sender tells what was sent.
-        return INTERRUPTED
+        # Otherwise the sender tells what was sent.
+        return _shown(Interrupted(NOTHING_SENT, fix=""), debug)
     except Exception as error:
         return _failed(error, debug)
     return result if isinstance(result, int) else 0
+
+
+def _names_json(arguments: Sequence[str]) -> bool:
+    """Return whether a command line asks for JSON; words after `--` are those of a job's command."""
+    words = list(arguments)
+    own = words[: words.index("--")] if "--" in words else words
+    pairs = pairwise(own)
+    return "--output=json" in own or "-ojson" in own or any(pair in _JSON_PAIRS for pair in pairs)
 
 
 def run() -> None:
@@ -228,14 +241,19 @@ def _as_ours(error: Exception) -> SlipwayError:
     return ours
 
 
-def _usage(error: click.UsageError) -> int:
+def _usage(error: click.UsageError, arguments: Sequence[str]) -> int:
+    if _names_json(arguments):  # A line that can't be parsed has no options yet.
+        request_json()
     if isinstance(error, click.exceptions.NoArgsIsHelpError):
         note(error.format_message())
         return 2
     from slipway.front.cli.terminal.mistakes import fix_of, in_words
 
     command = error.ctx.command_path if error.ctx else "slipway"
-    note(f"error: {in_words(error)}\n  fix: {fix_of(error, f'{command} --help')}")
+    what = in_words(error)
+    fix = fix_of(error, f"{command} --help")
+    note(f"error: {what}\n  fix: {fix}")
+    out_error(ConfigError(what, fix=fix))
     return 2
 
 
@@ -244,41 +262,12 @@ def _shown(error: SlipwayError, debug: bool) -> int:
         import traceback
 
         traceback.print_exception(error)
+    error.spell(as_flags)
+    with contextlib.suppress(OutputError):  # The reason is on stderr.
+        out_error(error)
     if error.exit_code == INTERRUPTED:
         note(str(error))  # A deliberate act of a person is not an error.
         return INTERRUPTED
-    error.spell(_flags)
     head, _, rest = error.render().partition("\n")
     note(styled(head, sys.stderr, fg="red", bold=True) + (f"\n{rest}" if rest else ""))
     return error.exit_code
-
-
-_FLAGS = {"kind": "as", "runs": "sweep", "secrets": "secret", "job_name": "name"}
-"""Flags that are not called as the arguments of Python are."""
-
-
-def _flags(arguments: Arguments) -> str:
-    """Return the arguments of a call from Python as the words of `slipway submit`."""
-    words = []
-    for name, value in arguments.items():
-        if name == "template":
-            words.append(f"slipway submit {value}{' …' if len(arguments) == 1 else ''}")
-            continue
-        if name == "params" and isinstance(value, Mapping):
-            words += [f"-p {_assigned(key, item)}" for key, item in value.items()]
-            continue
-        flag = f"--{_FLAGS.get(name, name).replace('_', '-')}"
-        if isinstance(value, bool):
-            if value:
-                words.append(flag)
-            continue
-        given = [value] if isinstance(value, str) else [f"{key}={item}" for key, item in value.items()]
-        words += [word for assignment in given for word in (flag, shlex.quote(assignment))]
-    return " ".join(words)
-
-
-def _assigned(name: str, value: str) -> str:
-    """Return a parameter as a shell reads it, in the quotes that are read best."""
-    if shlex.quote(value) != value and not {*value} & {*'"$`\\!'}:
-        return f'{name}="{value}"'
-    return shlex.quote(f"{name}={value}")

@@ -30,6 +30,7 @@ from slipway.base.codec import from_json
 from slipway.base.errors import ConfigError, SlipwayError
 from slipway.base.formatting import counted, join, quoted
 from slipway.front.cli.terminal import screen
+from slipway.front.cli.terminal.options import read_output
 from slipway.reviewing.sources import preview_of, text_of
 
 if TYPE_CHECKING:
@@ -50,7 +51,15 @@ _LATER = ("slipway.reviewing.review", "slipway.reviewing.forges.forge", "slipway
 
 @click.command()
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE…")
-@click.option("-o", "--output", type=click.Choice(["text", "markdown", "json"]), default="text", show_default=True)
+@click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["text", "markdown", "json"]),
+    default="text",
+    show_default=True,
+    is_eager=True,
+    callback=read_output,
+)
 @click.option("--files", metavar="FILE", help="What the change touches: git diff --name-status -z BASE.  [-: stdin]")
 @click.option("--folder", default="", metavar="DIR", help="Where the project lies in its repository.")
 @click.option(

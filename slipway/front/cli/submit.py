@@ -157,5 +157,5 @@ def command(
     flags |= {"--rate": rate is not None}
     for flag, given in flags.items():
         if given:
-            raise ConfigError(f"{flag} is for sweeps", fix=f"slipway submit TEMPLATE --sweep FILE {flag} …")
+            raise ConfigError(f"{flag} is for sweeps", fix=f"slipway submit TEMPLATE --sweep FILE, with {flag}")
     submit_one(context, typed, id_, ending, dry_run=dry_run, json=json, format_=format_)

@@ -41,6 +41,8 @@ class JobKind(ABC):
     states: ClassVar[str] = "JOB_STATE_"
     #: The final states of its jobs, without the prefix.
     ended: ClassVar[tuple[str, ...]] = ("CANCELLED", "EXPIRED", "FAILED", "PARTIALLY_SUCCEEDED", "SUCCEEDED")
+    #: The states of custom jobs that its jobs never have, without the prefix.
+    never: ClassVar[tuple[str, ...]] = ()
     cancel_method: ClassVar[str] = "cancel"
     #: The keys of a request under which any keys may stand.
     free: ClassVar[tuple[str, ...]] = ("labels",)
@@ -107,6 +109,11 @@ class JobKind(ABC):
 
     # Listing
 
+    def can_match(self, filter: str) -> bool:
+        """Return whether its jobs can have the state that a filter requires. Vertex AI rejects a state that a kind does
+        not have."""
+        return not any(f'state="JOB_STATE_{state}"' in filter for state in self.never)
+
     def filter(self, filter: str) -> str:
         """Return the API's filter for a list, from one with a custom job's states."""
         return filter.replace("JOB_STATE_", self.states)
@@ -166,6 +173,7 @@ class TrainingPipelineKind(JobKind):
     module, spec = "training_pipeline", "trainingTaskInputs"
     takes = ("model",)
     states, ended = "PIPELINE_STATE_", ("CANCELLED", "FAILED", "SUCCEEDED")
+    never = ("EXPIRED", "PARTIALLY_SUCCEEDED", "UPDATING")
 
     def body(self, spec: Json, study: Study | None, model: ModelUpload | None, pipeline: Json | None) -> dict[str, Any]:
         output = spec["baseOutputDirectory"]["outputUriPrefix"]

@@ -27,6 +27,7 @@ class PipelineJobKind(JobKind):
     collection, message, module, spec = "pipelineJobs", "PipelineJob", "pipeline_job", "pipelineSpec"
     takes = needs = ("pipeline",)
     states, ended = "PIPELINE_STATE_", ("CANCELLED", "FAILED", "SUCCEEDED")
+    never = ("EXPIRED", "PARTIALLY_SUCCEEDED", "UPDATING")
     free = ("labels", "pipelineSpec", "parameterValues")
     version = "v1beta1"
     id_parameter = "pipelineJobId"

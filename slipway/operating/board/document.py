@@ -15,6 +15,7 @@ from slipway.base import codec
 from slipway.base.errors import visible
 from slipway.base.formatting import last_part, short
 from slipway.model.budget import Budget
+from slipway.model.job_state import JobState
 from slipway.model.labels import shown_name
 from slipway.model.prices import exact_text
 from slipway.operating.history.ledger import ledger, month_begins
@@ -131,7 +132,7 @@ def _job(job: PastJob, where: Iterable[Place]) -> Document:
         "id": last_part(job.name),
         "region": job.region,
         "displayName": shown_name(job.display_name, job.labels),
-        "state": f"JOB_STATE_{job.state}",
+        "state": JobState.of(job.state),
         "template": job.template,
         "user": job.user,
         "team": job.team,

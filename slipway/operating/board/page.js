@@ -54,7 +54,7 @@
     moment: (text) => new Date(text).toLocaleString("en-GB", { day: "numeric", month: "short", hour: "2-digit", minute: "2-digit", timeZone: "UTC" }).replace(",", ""),
     span: spanOf,
     money,
-    state: (text) => text.replace("JOB_STATE_", "").toLowerCase().replace("_", " "),
+    state: (text) => text.replace("-", " "),
   };
   const fill = (root, job) => {
     for (const element of root.querySelectorAll("[data-key]")) {

@@ -18,6 +18,7 @@ from markupsafe import Markup
 from slipway.base.files import OWN_PAGE
 from slipway.base.formatting import counted, span, span_or_dash
 from slipway.google.jobs import state_word
+from slipway.model.job_state import JobState
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.prices import MORE, Price, spent
 
@@ -172,11 +173,17 @@ def _machines(shares: list[Mapping[str, Any]], what: str) -> int:
 
 
 def _ordered(runs: list[Mapping[str, Any]], sweep: Mapping[str, Any]) -> list[Mapping[str, Any]]:
-    """Return the best runs first where the direction is known, and those without the metric last."""
+    """Return the best runs that succeeded first if the direction is known, and those without the metric last."""
     if sweep["maximize"] is None:
         return runs
-    sign, metric = (-1 if sweep["maximize"] else 1), sweep["metric"]
-    return sorted(runs, key=lambda run: (metric not in run["metrics"], sign * run["metrics"].get(metric, 0.0)))
+    metric = sweep["metric"]
+    sign = -1 if sweep["maximize"] else 1
+
+    def place(run: Mapping[str, Any]) -> tuple[bool, bool, float]:
+        value = run["metrics"].get(metric)
+        return value is None, run["state"] != JobState.SUCCEEDED, sign * (value or 0.0)
+
+    return sorted(runs, key=place)
 
 
 def _happened(life: Mapping[str, Any]) -> list[Mapping[str, Any]]:

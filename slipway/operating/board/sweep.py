@@ -107,7 +107,11 @@ def board_sweep(id: str, results: Results, metrics: Mapping[str, Metrics], total
     rows, goal = results.rows[:MOST_RUNS], results.goal
     runs = tuple(_run(row, place) for place, row in enumerate(rows, 1))
     metric = goal.metric if goal else next(iter(results.metrics), "")
-    steps = [(run.run, metrics[row.job]) for run, row in zip(runs, rows, strict=True) if row.job in metrics]
+    steps = [
+        (run.run, metrics[row.resource_name])
+        for run, row in zip(runs, rows, strict=True)
+        if row.resource_name in metrics
+    ]
     begun = BoardSweep(id, "sweep", results.parameters, results.metrics, metric, goal.maximize if goal else None, runs)
     return _drawn(replace(begun, curves=tuple(_curves(steps, metric))), max(len(results.rows), total))
 
@@ -135,16 +139,16 @@ def _drawn(sweep: BoardSweep, total: int) -> BoardSweep:
 
 def _run(row: ResultRow, place: int) -> SweepRun:
     return SweepRun(
-        id=last_part(row.job),
+        id=last_part(row.resource_name),
         name=row.name,
         run=str(place if row.run is None else row.run),
         state=row.state,
         parameters=row.parameters,
         metrics=_finite(row.metrics),
         best=row.best,
-        run_seconds=row.run_seconds,
+        run_seconds=row.ran,
         cost=exact_text(row.cost),
-        cause=row.cause or row.error,
+        cause=row.failure_reason or row.error,
         why=row.error or row.metrics_why,
     )
 
@@ -155,7 +159,7 @@ def _of_trial(trial: Trial, job: VertexJob) -> SweepRun:
         id=job.id,
         name=f"trial {trial.id}",
         run=trial.id,
-        state=trial.state,
+        state=trial.state.lower(),
         parameters=trial.values,
         metrics=_finite(trial.metrics),
         best=trial is job.best_trial,

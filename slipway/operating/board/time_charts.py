@@ -172,7 +172,7 @@ def _jobs(y: Callable[[str], Spec]) -> Spec:
         {"calculate": "datum.place[datum.lane]", "as": "low"},
         {"calculate": "datum.place[datum.lane + 1]", "as": "high"},
         {"calculate": "datum.place[1]", "as": "machines"},
-        {"calculate": "lower(replace(datum.state, 'JOB_STATE_', ''))", "as": "became"},
+        {"calculate": "replace(datum.state, '-', ' ')", "as": "became"},
         *RANK,
     ]
     told = [

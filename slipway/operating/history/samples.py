@@ -107,7 +107,7 @@ def add_sample(storage: Storage, bucket: str, sample: Sample) -> bool:
         except NotFound:  # Another process has written since.
             continue
         except ValueError as problem:
-            fix = "delete it, where no newer version of slipway wrote it"
+            fix = "delete it, unless a newer version of Slipway wrote it"
             raise ResourceError(f"{place} can't be added to", why=str(problem), fix=fix) from problem
         if before and abs(sample.at - before[-1].at) < APART:
             return False

@@ -11,6 +11,7 @@ from slipway.model.labels import CODE_LABEL, own_labels
 from slipway.model.prices import exact_text
 from slipway.using.context import Context
 from slipway.using.jobs.cost import JobCost, job_cost
+from slipway.using.jobs.failure import reason_of
 from slipway.using.jobs.log import JobEvents
 from slipway.using.jobs.roles import role_at
 
@@ -46,12 +47,15 @@ class JobDescription:
             "region": job.region,
             "displayName": job.display_name,
             "kind": job.kind.name,
-            "state": job.state,
+            "state": job.job_state,
+            "rawState": job.state,
             "ended": job.ended,
             "error": job.error or None,
+            "failureReason": reason_of(job) or None,
             "template": job.template or None,
             "templateSource": self.source or None,
             "requestId": job.request_id or None,
+            "parameters": job.parameters,
             "user": job.user or None,
             "team": job.team or None,
             "commit": job.revision.commit or None,
@@ -59,7 +63,7 @@ class JobDescription:
             "code": code if CODE_LABEL in job.labels else None,
             "labels": job.labels,
             "note": job.note or None,
-            "chosenName": job.chosen_name or None,
+            "givenName": job.chosen_name or None,
             "settings": job.own_settings or None,
             "capacityType": account.capacity_type,
             "cluster": self.cluster or None,
@@ -74,31 +78,38 @@ class JobDescription:
             "endTime": job.end_time,
             "waitSeconds": account.wait,
             "runSeconds": account.run,
-            "pricePerHour": exact_text(account.per_hour),
-            "cost": exact_text(account.cost),
-            "costAtMost": bool(account.cost and account.cost.at_most),
-            "priceComplete": account.per_hour.complete,
-            "priceAtMost": account.per_hour.at_most,
-            "costPaidAnyway": account.paid_anyway,
+            **_cost_document(account),
             "model": job.model or None,
             "trials": job.tried,
             "bestTrial": job.best_trial and job.best_trial.id,
-            "workerPools": [
-                {
-                    "role": role_at(job, index),
-                    "machine": pool.machine.type,
-                    "accelerator": pool.machine.accelerator,
-                    "acceleratorCount": pool.machine.accelerator_count,
-                    "disk": pool.machine.disk,
-                    "replicas": pool.replicas,
-                    "image": pool.image,
-                    "packages": pool.packages,
-                    "args": pool.args,
-                }
-                for index, pool in enumerate(job.worker_pools)
-                if pool.replicas
-            ],
+            "workerPools": [_worker_pool(job, index) for index, pool in enumerate(job.worker_pools) if pool.replicas],
         }
+
+
+def _cost_document(account: JobCost) -> dict[str, Any]:
+    return {
+        "pricePerHour": exact_text(account.per_hour),
+        "cost": exact_text(account.cost),
+        "costAtMost": bool(account.cost and account.cost.at_most),
+        "priceComplete": account.per_hour.complete,
+        "priceAtMost": account.per_hour.at_most,
+        "costPaidAnyway": account.paid_anyway,
+    }
+
+
+def _worker_pool(job: VertexJob, index: int) -> dict[str, Any]:
+    pool = job.worker_pools[index]
+    return {
+        "role": role_at(job, index),
+        "machine": pool.machine.type,
+        "accelerator": pool.machine.accelerator,
+        "acceleratorCount": pool.machine.accelerator_count,
+        "disk": pool.machine.disk,
+        "replicas": pool.replicas,
+        "image": pool.image,
+        "packages": pool.packages,
+        "args": pool.args,
+    }
 
 
 def describe(job: VertexJob, context: Context, events: JobEvents | None = None) -> JobDescription:

@@ -15,7 +15,7 @@ from typing import Annotated
 
 from slipway.base.codec import NOT_WRITTEN, At, MaybeText
 from slipway.base.errors import COLOUR
-from slipway.base.formatting import last_part, percent, short
+from slipway.base.formatting import last_part, percent, short, span
 from slipway.google.failures import CloudError
 from slipway.google.jobs import FAILED, VertexJob
 from slipway.google.logging import LogEntry
@@ -95,9 +95,16 @@ class Failure:
 def read_causes(context: Context, jobs: Iterable[VertexJob]) -> dict[str, str]:
     """Return why each failed or expired job did so, in a line, by its full name: as its log tells for the first ones,
     else in the service's words, empty where it has none yet."""
-    failed = [job for job in jobs if job.state in FAILED]
-    briefs = read_briefs(context, failed)
-    return {job.name: briefs.get(job.name) or _between(job.error) for job in failed}
+    failed = [job for job in jobs if job.state in FAILED or job.timed_out]
+    briefs = read_briefs(context, [job for job in failed if not job.timed_out])
+    return {job.name: briefs.get(job.name) or reason_of(job) for job in failed}
+
+
+def reason_of(job: VertexJob) -> str:
+    """Return why a job failed, as far as the job itself tells; empty for other jobs."""
+    if job.timed_out:
+        return f"reached its time limit of {span(job.timeout or 0)}"
+    return _between(job.error) if job.state in FAILED else ""
 
 
 def read_briefs(context: Context, failed: Sequence[VertexJob]) -> dict[str, str]:

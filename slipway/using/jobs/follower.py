@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
-from slipway.base.errors import ResourceError, Timeout
+from slipway.base.errors import ResourceError, WaitTimeout
 from slipway.base.formatting import span
 from slipway.google.failures import CloudError, Denied, Exhausted, Garbled, NoAnswer, NotFound, Unavailable, Unreachable
 from slipway.google.jobs import VertexJob, state_word
@@ -120,14 +120,14 @@ class Follower:
     def events(self, timeout: float | None = None) -> Iterator[Event]:
         """Yield events until the job has ended and its log is quiet.
 
-        Raises Timeout after `timeout` seconds, and CloudError after a long time without contact.
+        Raises WaitTimeout after `timeout` seconds, and CloudError after a long time without contact.
         """
         state_at = log_at = why_at = self._begin
         why: WaitReason = no_wait
         while True:
             now = self.clock.monotonic()
             if timeout is not None and now - self._begin >= timeout and not self.job.ended:
-                raise Timeout(
+                raise WaitTimeout(
                     f"job {self.job.called} has not ended after {timeout:.0f} s",
                     why=f"it is {state_word(self.job.state)}, and goes on",
                     fix=f"slipway jobs wait {self.job.typed}     or end it: slipway jobs cancel {self.job.typed}",

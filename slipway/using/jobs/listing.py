@@ -12,6 +12,7 @@ from slipway.base.formatting import quoted
 from slipway.google.failures import CloudError
 from slipway.google.jobs import VertexJob
 from slipway.google.vertex import Vertex
+from slipway.model.job_state import JobState
 from slipway.model.kinds import CUSTOM_JOB, PIPELINE_JOB
 from slipway.model.labels import (
     PIPELINE_LABEL,
@@ -25,7 +26,6 @@ from slipway.model.labels import (
 from slipway.model.rules.job import label_problems
 from slipway.using.context import Context
 
-STATES = ("queued", "pending", "running", "succeeded", "failed", "cancelling", "cancelled", "paused", "expired")
 NEWEST = 20
 """The default number of jobs listed."""
 MOST = 100_000
@@ -75,8 +75,19 @@ class JobQuery:
                 raise ConfigError("no job can have such a label", why=wrong, fix="slipway jobs list")
             conditions.append(f"labels.{key}:*" if wanted is None else f'labels.{key}="{wanted}"')
         if self.state:
-            conditions.append(f'state="JOB_STATE_{self.state.upper()}"')
+            conditions.append(_state_condition(JobState(self.state)))
         return conditions
+
+
+_NO_FAILURES = (JobState.QUEUED, JobState.PENDING, JobState.RUNNING, JobState.PAUSED, JobState.SUCCEEDED)
+"""States that jobs of every kind can have, none of them by the end of a time limit."""
+
+
+def _state_condition(state: JobState) -> str:
+    if state is not JobState.TIMED_OUT:
+        return f'state="{state.raw}"'
+    # Vertex AI has the state of a failed or cancelled job for it, and documents no OR: the others are excluded.
+    return " AND ".join(f'state!="{other.raw}"' for other in _NO_FAILURES)
 
 
 def listed_jobs(context: Context, query: JobQuery, say: Callable[[str], None], also: str = "") -> list[VertexJob]:
@@ -86,7 +97,10 @@ def listed_jobs(context: Context, query: JobQuery, say: Callable[[str], None], a
 
     def newest(vertex: Vertex) -> list[VertexJob]:
         page = min(query.limit, _LARGEST_PAGE)
-        return list(islice(vertex.jobs_of_every_kind(wanted, page_size=page), query.limit))
+        listed = vertex.jobs_of_every_kind(wanted, page_size=page)
+        # A job that reached its time limit has the raw state of a failed or cancelled one.
+        fitting = (job for job in listed if query.state in (None, job.job_state))
+        return list(islice(fitting, query.limit))
 
     return context.looked_up(newest, say)
 

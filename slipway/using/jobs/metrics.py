@@ -2,7 +2,8 @@
 
 `metrics.json` is one JSON document: an object of numbers by name, `{"accuracy": 0.98, "loss": 0.07}`, or a list of such
 objects, each with its `step`, a whole number: `[{"step": 1, "loss": 0.9}, {"step": 2, "loss": 0.4}]`. Values that are
-not numbers are passed over. The job is free to write anything, so nothing in the document is trusted.
+not numbers are passed over; NaN and infinite ones are kept apart. The job is free to write anything, so nothing in the
+document is trusted.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from itertools import islice
 from typing import Any, TypeGuard
 
 from slipway.base.errors import ConfigError
-from slipway.base.formatting import size, unfit
+from slipway.base.formatting import few, size, unfit
 from slipway.google.answers import region_of
 from slipway.google.failures import CloudError, Denied, NotFound, Unauthenticated, Unreachable
 from slipway.google.jobs import VertexJob
@@ -55,6 +56,8 @@ class Metrics(Mapping[str, float]):
     #: The last values where there are steps.
     numbers: Mapping[str, float] = field(default_factory=dict)
     steps: tuple[MetricStep, ...] = ()
+    #: Metrics whose last value is no finite number: `NaN`, `Infinity` or `-Infinity`, by name.
+    not_finite: Mapping[str, str] = field(default_factory=dict)
     #: Their origin: `metrics.json`, `experiment digits, run mine`, `trial 3`.
     source: str = ""
     why: str = ""
@@ -78,36 +81,65 @@ def parse_metrics(content: bytes) -> Metrics:
     except (ValueError, RecursionError):  # Numbers of thousands of digits and bytes that are not text are ValueErrors.
         return Metrics(why=f"{FILE} is not JSON")
     if isinstance(document, list):
-        steps = _steps(document)
-        values = {name: value for step in steps for name, value in step.values.items()}
-        metrics = Metrics(dict(islice(values.items(), MOST_NAMES)), steps=_thinned(steps), source=FILE)
+        merged = _merged(document)
+        last = {name: value for step in sorted(merged) for name, value in merged[step].items()}
+        values = dict(islice(last.items(), MOST_NAMES))
+        metrics = Metrics(_finite(values), _steps(merged), _not_finite(values), FILE)
     else:
-        metrics = Metrics(_numbers(document), source=FILE)
-    return metrics or Metrics(why=f"{FILE} has no numbers by name")
+        values = _measured(document)
+        metrics = Metrics(_finite(values), not_finite=_not_finite(values), source=FILE)
+    if metrics:
+        return metrics
+    if metrics.not_finite:
+        names = few((f"{name} is {value}" for name, value in metrics.not_finite.items()), 3)
+        return replace(metrics, steps=(), why=f"{FILE} has no finite number: {names}")
+    return Metrics(why=f"{FILE} has no numbers by name")
 
 
-def _numbers(body: Any) -> dict[str, float]:
+def _measured(body: Any) -> dict[str, float]:
+    """Return the numbers by name, NaN and infinite ones among them."""
     if not isinstance(body, Mapping):
         return {}
     named = ((name, value) for name, value in body.items() if 0 < len(name) <= LONGEST_NAME and not unfit(name))
-    return dict(islice(((name, value) for name, value in named if _is_number(value)), MOST_NAMES))
+    return dict(islice(((name, value) for name, value in named if _is_measured(value)), MOST_NAMES))
+
+
+def _numbers(body: Any) -> dict[str, float]:
+    return _finite(_measured(body))
+
+
+def _finite(values: Mapping[str, float]) -> dict[str, float]:
+    return {name: value for name, value in values.items() if _is_number(value)}
+
+
+def _not_finite(values: Mapping[str, float]) -> dict[str, str]:
+    return {name: json.dumps(value) for name, value in values.items() if not _is_number(value)}
+
+
+def _is_measured(value: object) -> TypeGuard[float]:
+    return isinstance(value, float) or _is_number(value)
 
 
 def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and not unfit(value)
 
 
-def _steps(entries: Sequence[Any]) -> tuple[MetricStep, ...]:
-    """Sort by step; among entries of one step the later one's numbers count."""
+def _merged(entries: Sequence[Any]) -> dict[int, dict[str, float]]:
+    """Return the numbers by step; among entries of one step the later one's numbers count."""
     merged: dict[int, dict[str, float]] = {}
     for entry in entries:
         at = entry.get(_STEP) if isinstance(entry, Mapping) else None
         if not _is_number(at) or at != int(at) or abs(at) > _LARGEST_STEP:
             continue
-        numbers = _numbers({name: value for name, value in entry.items() if name != _STEP})
+        numbers = _measured({name: value for name, value in entry.items() if name != _STEP})
         if numbers:
             merged.setdefault(int(at), {}).update(numbers)
-    return tuple(MetricStep(step, merged[step]) for step in sorted(merged))
+    return merged
+
+
+def _steps(merged: Mapping[int, Mapping[str, float]]) -> tuple[MetricStep, ...]:
+    finite = (MetricStep(step, _finite(merged[step])) for step in sorted(merged))
+    return _thinned(tuple(step for step in finite if step.values))
 
 
 def _thinned(steps: tuple[MetricStep, ...]) -> tuple[MetricStep, ...]:
@@ -150,9 +182,12 @@ class _Reader:
             return Metrics(why="it has not started" if not job.ended else "it never started")
         of_file = self._of_file(job)
         of_run = self._of_run(job) if job.experiment_run else Metrics()
-        if of_file and of_run:
+        if of_run and (of_file or of_file.not_finite):
             source = f"{of_file.source} and {of_run.source}"
-            return Metrics({**of_run, **of_file}, steps=of_file.steps, source=source)
+            own = {name: value for name, value in of_run.items() if name not in of_file.not_finite}
+            return Metrics({**own, **of_file}, of_file.steps, of_file.not_finite, source)
+        if of_file.not_finite:
+            return of_file
         return of_run or of_file or Metrics(why="; ".join(filter(None, (of_file.why, of_run.why))))
 
     def _of_file(self, job: VertexJob) -> Metrics:

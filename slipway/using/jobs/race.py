@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import groupby
 
-from slipway.base.errors import Timeout
+from slipway.base.errors import WaitTimeout
 from slipway.base.formatting import join, last_part, span
 from slipway.google.answers import region_of
 from slipway.google.failures import CloudError, Conflict, NotFound, Refused
@@ -189,7 +189,7 @@ def follow(
     """Return the race of a leg once nothing but one leg can run, and cancel the others. `tell` is told of each change.
     `known`: names of legs that a list may hide.
 
-    Raises Timeout after `timeout` seconds, JobGoneError, and CloudError after a long time without contact.
+    Raises WaitTimeout after `timeout` seconds, JobGoneError, and CloudError after a long time without contact.
     """
     clock, contact, ends, told = context.clock, Contact(context.clock, context.no_contact), _Ends(context, tell), ""
     watching, begun, race = context.with_policy(WATCHING), clock.monotonic(), None
@@ -238,12 +238,12 @@ class _Ends:
         return True
 
 
-def _none_has_machines(job: VertexJob, race: Race | None, timeout: float) -> Timeout:
+def _none_has_machines(job: VertexJob, race: Race | None, timeout: float) -> WaitTimeout:
     """Return the error of a time-out. `race`: as it was at the last look, None where no look was answered."""
     waiting = [leg.region for leg in race.legs if not leg.ended] if race else []
     silent = list(race.silent) if race else list(job.race)
     words = [f"it waits on in {join(waiting)}" if waiting else "", f"{join(silent)} does not answer" if silent else ""]
-    return Timeout(
+    return WaitTimeout(
         f"none of the regions of {job.called} has had machines after {span(timeout)}",
         why="; ".join(filter(None, words)),
         fix=f"slipway jobs wait {job.typed}     or end it: slipway jobs cancel {job.typed}",

@@ -18,6 +18,7 @@ from slipway.model.catalog import command_line
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import render
+from slipway.model.job_state import JobState
 from slipway.model.labels import RUN_LABEL, SESSION_LABEL, own_labels
 from slipway.model.prices import Price
 from slipway.using.jobs.cost import job_cost
@@ -46,18 +47,21 @@ class Goal:
 
 @dataclass(frozen=True)
 class ResultRow:
-    """A job's result."""
+    """A job's result. Its fields have the names and meanings of the attributes of `slipway.Job`."""
 
-    #: The job's full name.
-    job: str
+    #: `projects/…/locations/…/customJobs/NUMBER`, or that of another kind.
+    resource_name: str
+    #: The name that commands take: `dask-digits-7k2p3f9a`.
     name: str
     #: Its number in a sweep, None for a job of no sweep.
     run: int | None
-    state: str
+    state: JobState
+    #: The state as Vertex AI names it.
+    raw_state: str
     ended: bool
     error: str
-    #: The reason for a failure in a line, as the job's log tells it where that was read.
-    cause: str
+    #: The reason for a failure in a line: the job's last log lines if they were read, else Vertex AI's message.
+    failure_reason: str
     template: str
     user: str
     capacity_type: str
@@ -66,24 +70,40 @@ class ResultRow:
     metrics: Mapping[str, float]
     metrics_why: str
     best: bool
-    create_time: datetime | None
-    #: Up to now while it waits; None for a wait that never began.
-    wait_seconds: float | None
-    #: Up to now while it runs; None for a job that never ran.
-    run_seconds: float | None
+    created: datetime | None
+    #: Seconds, up to now while the job waits; None for a wait that never began.
+    waited: float | None
+    #: Seconds, up to now while the job runs; None for a job that never ran.
+    ran: float | None
     #: None for a job that never ran.
     cost: Price | None
     #: Its machines are a pool's, so that `cost` is no separate bill.
     paid_anyway: bool
     note: str = ""
-    #: The name that its submitter chose.
-    chosen_name: str = ""
+    #: The name that its submitter gave it with `--name`.
+    given_name: str = ""
+    #: Metrics that are no finite numbers: `NaN`, `Infinity` or `-Infinity`, by name.
+    not_finite: Mapping[str, str] = field(default_factory=dict)
     #: The labels that people gave.
     labels: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def succeeded(self) -> bool:
-        return self.state == "JOB_STATE_SUCCEEDED"
+        return self.state is JobState.SUCCEEDED
+
+    def sort_key(self, goal: Goal) -> tuple[bool, int, float]:
+        """Return the place among other rows: jobs without the metric are last; of the others those that succeeded are
+        before those that run, and these before failed and cancelled ones."""
+        value = self.metrics.get(goal.metric)
+        if value is None:
+            return True, 0, 0.0
+        return False, self._rank, -value if goal.maximize else value
+
+    @property
+    def _rank(self) -> int:
+        if self.succeeded:
+            return 0
+        return 2 if self.ended else 1
 
 
 @dataclass(frozen=True)
@@ -103,12 +123,9 @@ class Results:
         return tuple(row for row in self.rows if row.best)
 
     def sorted_by(self, goal: Goal) -> Results:
-        """Sort by a metric, the best first; rows that lack it come last, and equals stay in their order."""
-        name, sign = goal.metric, -1 if goal.maximize else 1
-        return replace(
-            self,
-            rows=tuple(sorted(self.rows, key=lambda row: (name not in row.metrics, sign * row.metrics.get(name, 0)))),
-        )
+        """Sort by a metric, the best job that succeeded first; rows that lack it come last, and equals stay in their
+        order."""
+        return replace(self, rows=tuple(sorted(self.rows, key=lambda row: row.sort_key(goal))))
 
 
 def result_rows(
@@ -127,7 +144,7 @@ def result_rows(
     varying = sorted(unordered, key=lambda name: first.get(name, len(first)))
     reasons = causes or {}
     rows = tuple(_row(job, metrics.get(job.name, Metrics()), varying, now, reasons.get(job.name, "")) for job in jobs)
-    names = tuple(dict.fromkeys(name for row in rows for name in row.metrics))
+    names = tuple(dict.fromkeys(name for row in rows for name in (*row.metrics, *row.not_finite)))
     labels = tuple(dict.fromkeys(key for row in rows for key in row.labels))
     return Results(_marked(rows, goal), parameters=tuple(varying), metrics=names, goal=goal, labels=labels)
 
@@ -141,26 +158,27 @@ def flat_rows(results: Results) -> list[dict[str, str | float | None]]:
     """
     return [
         {
-            "job": row.name,
+            "name": row.name,
+            "given_name": row.given_name or None,
             "run": row.run,
             "template": row.template,
             "user": row.user,
             "note": row.note or None,
-            "chosen_name": row.chosen_name or None,
-            "state": row.state.removeprefix("JOB_STATE_").lower(),
+            "state": row.state.value,
+            "raw_state": row.raw_state,
             "best": row.best if results.goal else None,
             **{f"params.{name}": _flat(row.parameters.get(name)) for name in results.parameters},
-            **{f"metrics.{name}": row.metrics.get(name) for name in results.metrics},
+            **{f"metrics.{name}": _metric(row, name) for name in results.metrics},
             **{f"labels.{key}": row.labels.get(key) for key in results.labels},
-            "created": row.create_time.isoformat() if row.create_time else None,
-            "wait_seconds": row.wait_seconds,
-            "run_seconds": row.run_seconds,
+            "created": row.created.isoformat() if row.created else None,
+            "waited": row.waited,
+            "ran": row.ran,
             "cost": round(float(row.cost.known), 6) if row.cost and not row.cost.unknown else None,
             "cost_at_most": row.cost.at_most if row.cost else None,
             "paid_anyway": row.paid_anyway,
-            "cause": row.cause or None,
+            "failure_reason": row.failure_reason or None,
             "error": row.error or None,
-            "name": row.job,
+            "resource_name": row.resource_name,
         }
         for row in results.rows
     ]
@@ -176,6 +194,13 @@ def require_metrics(results: Results, names: Iterable[str]) -> None:
                 why=f"they have {few(map(short, results.metrics), 12)}",
                 fix=f"{near}, if that was meant" if near else "slipway jobs list --output csv has all of them",
             )
+
+
+def metric_text(row: ResultRow, name: str) -> str:
+    """Return a metric as text: `0.981`, `NaN`, `–` for a job without it."""
+    if name in row.not_finite:
+        return row.not_finite[name]
+    return number(row.metrics[name]) if name in row.metrics else "–"
 
 
 def number(value: float) -> str:
@@ -232,6 +257,12 @@ def _given(job: VertexJob) -> Mapping[str, Value]:
     }
 
 
+def _metric(row: ResultRow, name: str) -> float | None:
+    if name in row.not_finite:
+        return float(row.not_finite[name])
+    return row.metrics.get(name)
+
+
 def _flat(value: Value | None) -> str | float | None:
     return render(value) if isinstance(value, tuple) else value
 
@@ -240,17 +271,18 @@ def _number(text: str) -> Value:
     return float(text) if _DECIMAL.fullmatch(text) else int(text) if _WHOLE.fullmatch(text) else text
 
 
-def _row(job: VertexJob, metrics: Metrics, varying: Sequence[str], now: datetime, cause: str) -> ResultRow:
+def _row(job: VertexJob, metrics: Metrics, varying: Sequence[str], now: datetime, reason: str) -> ResultRow:
     account, given = job_cost(job, job.region, now), _given(job)
     run = job.labels.get(RUN_LABEL, "").partition("-")[0]
     return ResultRow(
-        job=job.name,
+        resource_name=job.name,
         name=job.typed,
         run=int(run) if run.isdecimal() else None,
-        state=job.state,
+        state=job.job_state,
+        raw_state=job.state,
         ended=job.ended,
         error=job.error,
-        cause=cause,
+        failure_reason=reason,
         template=job.template,
         user=job.user,
         capacity_type=account.capacity_type,
@@ -258,13 +290,14 @@ def _row(job: VertexJob, metrics: Metrics, varying: Sequence[str], now: datetime
         metrics=dict(metrics),
         metrics_why=metrics.why,
         best=False,
-        create_time=job.create_time,
-        wait_seconds=account.wait,
-        run_seconds=account.run,
+        created=job.create_time,
+        waited=account.wait,
+        ran=account.run,
         cost=account.cost,
         paid_anyway=account.paid_anyway,
         note=job.note,
-        chosen_name=job.chosen_name,
+        given_name=job.chosen_name,
+        not_finite=metrics.not_finite,
         labels=own_labels(job.labels),
     )
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
 from slipway.authoring.packages.slipway_exchange import LOST, Part, part_name, stop_name
@@ -17,6 +17,14 @@ from slipway.using.sessions.session import Session, active_sessions, ended
 INTERRUPTED = 130
 _LOOK_S, _LOOK_AT_JOB_S = 0.25, 10.0
 _STOPS = 2
+
+
+def exit_code_of(ends: Iterable[Part]) -> int:
+    """Return a run's exit code from the last part of each replica: of several that of the first which failed by
+    itself."""
+    codes = [int(part.code) for part in ends]
+    return next((code for code in codes if code not in (0, INTERRUPTED)), max(codes, default=0))
+
 
 Show = Callable[[str, int, str], None]
 """Shows a text that a replica wrote to 1 or 2, for stdout or stderr."""
@@ -67,8 +75,7 @@ class RunFollower:
                 if lost == LOST
                 else f"slipway session start, then {again}; {written}",
             )
-        codes = [int(part.code) for part in self._ends.values()]
-        return next((code for code in codes if code not in (0, INTERRUPTED)), max(codes, default=0))
+        return exit_code_of(self._ends.values())
 
     def stop(self) -> bool:
         """Interrupt the run, and the second time kill it; False where that was done. Raises CloudError, and Interrupted

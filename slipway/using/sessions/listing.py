@@ -94,7 +94,7 @@ class SessionRow:
             "job": job.name,
             "user": job.user,
             "agent": self.agent or None,
-            "state": job.state,
+            "state": job.job_state,
             "holds": self.holds,
             "since": job.start_time,
             "usd": None if cost is None or cost.unknown else str(cost.known),

@@ -177,11 +177,23 @@ def find_session(context: Context, name: str | None) -> Session:
     )
 
 
+def find_recent_session(context: Context, name: str | None) -> Session:
+    """Return what `find_session` does, or else the newest of one's own recent sessions of this name that has ended.
+    Raises the errors of `find_session`."""
+    if not any(each.is_called(name) for each in active_sessions(context)) and (recent := _recent(context, name)):
+        return recent
+    return find_session(context, name)
+
+
+def _recent(context: Context, name: str | None) -> Session | None:
+    jobs = context.vertex.jobs(CUSTOM_JOB, _wanted(context, context.user), page_size=_RECENT)
+    return next((each for each in _each(islice(jobs, _RECENT)) if each.is_called(name)), None)
+
+
 def _gone(context: Context, name: str | None) -> ResourceError | None:
     """Return the error for the newest session of that name, which has ended; None where there was none lately. Raises
     CloudError."""
-    jobs = context.vertex.jobs(CUSTOM_JOB, _wanted(context, context.user), page_size=_RECENT)
-    found = next((each for each in _each(islice(jobs, _RECENT)) if each.is_called(name)), None)
+    found = _recent(context, name)
     if found is None:
         return None
     closed = last_run(context.connection.storage, found).closed

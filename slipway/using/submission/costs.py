@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from slipway.base.errors import PolicyError
 from slipway.base.formatting import join, span
 from slipway.model.capacity import PAID_ANYWAY, POOL, WEEK
-from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.model import CONFIRM_ABOVE, Catalog
 from slipway.model.prices import UNKNOWN_PRICE, Price, crossing_price, dollars, per_gib
 from slipway.using.submission.candidate import Candidate, price
 from slipway.using.submission.choice import Choice, JudgedCandidate
@@ -248,6 +248,16 @@ def leaving(catalog: Catalog, choice: Choice, runs: int = 1) -> str:
     at_once = f" for {runs:,} runs at once" if runs > 1 else ""
     costs = f"costs {dollars(extra)} extra{at_once}" if not extra.unknown else "costs extra, as no list has its price"
     return f"leaves {left.candidate.label} for {taken.label}, which {costs}: {'; '.join(left.reasons)}"
+
+
+def unplanned_departure(prepared: PreparedSubmission, choice: Choice) -> str:
+    """Return the words of `leaving` if a person should be asked about it: neither the submission nor its template plans
+    to move on, and the stack has not set `confirmAbove` higher than the default. Empty otherwise."""
+    catalog, asked = prepared.catalog, prepared.asked
+    is_planned = prepared.moves or bool(asked.then)
+    if is_planned or catalog.confirm_above > CONFIRM_ABOVE:
+        return ""
+    return leaving(catalog, choice)
 
 
 def region_lines(prepared: PreparedSubmission, choice: Choice) -> Iterator[str]:

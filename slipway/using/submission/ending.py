@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import Enum
 
-from slipway.base.errors import Cancelled, ConfigError, ResourceError, SlipwayError, Timeout
+from slipway.base.errors import Cancelled, ConfigError, JobTimeout, ResourceError, SlipwayError
 from slipway.base.formatting import span
 from slipway.google.catalog.lookup import standing
 from slipway.google.jobs import CANCELLED, FAILED, NO_MACHINES, VertexJob
@@ -85,14 +85,19 @@ class RecoveredSubmission:
 
 def require_success(context: Context, job: VertexJob) -> None:
     """Raise the error of an ended job, with the ways on or its code's last lines; nothing for success."""
+    if problem := problem_of_end(context, job):
+        raise problem
+
+
+def problem_of_end(context: Context, job: VertexJob) -> SlipwayError | None:
+    """Return the error of an ended job, with the ways on or its code's last lines; None for success."""
     problem, cause = error_of_end(job), cause_of(job, context.catalog.reservations)
     if problem and cause:
         problem.fix = "\n".join([*advice_lines(cause, next_steps(context, job, cause)), problem.fix])
     elif problem and (failure := read_failure(context, job)):
         problem.why = "\n".join([problem.why, *failure.words])
         problem.fix = "\n".join(filter(None, [failure.fix, problem.fix]))
-    if problem:
-        raise problem
+    return problem
 
 
 def error_of_end(job: VertexJob) -> SlipwayError | None:
@@ -102,7 +107,7 @@ def error_of_end(job: VertexJob) -> SlipwayError | None:
         return None
     if job.timed_out:
         limit = span(job.timeout or 0)
-        return Timeout(
+        return JobTimeout(
             f"job {name} reached its time limit of {limit}, and the service ended it",
             why="the limit is --max-run where it was given, else the template's timeout_s",
             fix=f"slipway submit --like {job.typed} --max-run TIME, up to the template's own limit\n{logs}",

@@ -17,7 +17,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from slipway.base.errors import Cancelled, PolicyError, SlipwayError, Timeout
+from slipway.base.errors import Cancelled, PolicyError, SlipwayError, WaitTimeout
 from slipway.base.formatting import join
 from slipway.google.failures import CloudError, Conflict, NotFound, Refused, Unauthenticated
 from slipway.google.jobs import CANCELLED, CANCELLING, FAILED, NO_MACHINES, VertexJob
@@ -228,7 +228,7 @@ class FallbackLoop:
                     tell(event)
                     if isinstance(event, Progress) and event.job.start_time is not None and not begun:
                         break
-        except Timeout:
+        except WaitTimeout:
             pass
         return follower.job
 

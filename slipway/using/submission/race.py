@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from typing import NoReturn
 
-from slipway.base.errors import AnswerUnknown, ConfigError, PolicyError, SlipwayError, Timeout
+from slipway.base.errors import AnswerUnknown, ConfigError, PolicyError, SlipwayError, WaitTimeout
 from slipway.base.formatting import join
 from slipway.google.failures import CloudError
 from slipway.using.context import Context
@@ -109,7 +109,7 @@ class RaceSender:
         jobs = tuple(attempt.job for attempt in sent.values())
         try:
             return follow(self.context, jobs[0], self.show.note, known=[job.name for job in jobs], timeout=seconds)
-        except Timeout:
+        except WaitTimeout:
             return Race(jobs)
 
     def _sender(self) -> Sender:

@@ -26,4 +26,8 @@ class SubmissionResult:
 class SubmissionDisplay(FallbackDisplay, Protocol):
     def chosen(self, prepared: PreparedSubmission, choice: Choice) -> None: ...
 
+    def leaves_pool(self, departure: str) -> None:
+        """Ask on a terminal whether to leave a pool for billed machines; without a terminal, go on. Raises
+        KeyboardInterrupt if the answer is no."""
+
     def sent(self, submitted: SubmissionResult) -> None: ...

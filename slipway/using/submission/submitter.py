@@ -23,9 +23,9 @@ from slipway.using.jobs.claimant import JobGoneError, OtherJobError
 from slipway.using.jobs.verdict import Outcome
 from slipway.using.submission.candidate import Candidate, likely
 from slipway.using.submission.checks import Checks
-from slipway.using.submission.choice import JudgedCandidate, about_replaced, replaced
+from slipway.using.submission.choice import Choice, JudgedCandidate, about_replaced, replaced
 from slipway.using.submission.confirming import confirm
-from slipway.using.submission.costs import crossing, possible, spending, spending_of
+from slipway.using.submission.costs import crossing, possible, spending, spending_of, unplanned_departure
 from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.submission.experiment_run import create_run, end_run, prepare_experiment
 from slipway.using.submission.hold import HeldError, Hold
@@ -163,8 +163,7 @@ class Submitter:
                 self.show.chosen(prepared, choice)
                 if checks:
                     checks.check([candidate], self.show.note)
-                if costs := spending_of(prepared, choice):
-                    confirm(self.context, self.show, costs)
+                self._confirm_costs(prepared, choice, first_attempt=first_attempt)
                 if checks and (costs := crossing(prepared, possible(prepared, choice), checks.most)):
                     confirm(self.context, self.show, costs)
                 experiment = threads.submit(prepare_experiment, self.context, request)
@@ -198,6 +197,13 @@ class Submitter:
                 self.show.note(f"! not known whether {attempt.job.called} was cancelled meanwhile: {problem.message}")
         sent = SubmissionResult(request=request, attempt=attempt, choice=choice, context=self.context)
         return sent, prepared.candidates.index(candidate), claim
+
+    def _confirm_costs(self, prepared: PreparedSubmission, choice: Choice, *, first_attempt: bool) -> None:
+        """Have costs above the stack's limit confirmed, and ask about a pool that is left for billed machines."""
+        if costs := spending_of(prepared, choice):
+            confirm(self.context, self.show, costs)
+        elif first_attempt and (departure := unplanned_departure(prepared, choice)):
+            self.show.leaves_pool(departure)
 
     def _claim(self, prepared: PreparedSubmission, request: Request, repeated: bool) -> Claim:
         """Return the holder of the claim of an id that may have been used before.

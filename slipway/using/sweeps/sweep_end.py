@@ -9,7 +9,7 @@ from datetime import datetime, timedelta
 from operator import itemgetter
 from typing import Protocol
 
-from slipway.base.errors import AnswerUnknown, Cancelled, ConfigError, ResourceError, SlipwayError, Timeout
+from slipway.base.errors import AnswerUnknown, Cancelled, ConfigError, ResourceError, SlipwayError, WaitTimeout
 from slipway.base.formatting import clock, few, join
 from slipway.google.jobs import VertexJob, state_word
 from slipway.using.context import Context
@@ -111,7 +111,7 @@ def until_ended(context: Context, sweep: SubmittedSweep, show: EndDisplay, *, ti
     """Wait until all runs have ended: those that are listed, and all that were accepted, now or before.
 
     Also ends the experiment runs of jobs that end in the meantime, and tells whom SLIPWAY_NOTIFY names.
-    Raises Timeout after `timeout` seconds (the runs go on), and CloudError after a long time without contact.
+    Raises WaitTimeout after `timeout` seconds (the runs go on), and CloudError after a long time without contact.
     """
     going = {run.index for run in sweep.result.accepted}
     unlisted, notifier = UnlistedRuns(context, sweep.accepted, sweep.left.gone), Notifier(context)
@@ -130,7 +130,7 @@ def until_ended(context: Context, sweep: SubmittedSweep, show: EndDisplay, *, ti
         age = context.clock.monotonic() - begun
         show.state(_state(sweep, jobs, context.now - timedelta(seconds=age)))
         if timeout is not None and age >= timeout:
-            raise Timeout(
+            raise WaitTimeout(
                 f"{len(going):,} of {sweep.count:,} runs of sweep {sweep.id} have not ended after {timeout:.0f} s",
                 why="they go on",
                 fix=f"{_listing(sweep)}     or end them: slipway jobs cancel --sweep {sweep.id}",

@@ -30,9 +30,7 @@ def resource(types: str, logical: str, /, **outputs: Any) -> dict[str, Any]:
 STACK = {
     **resource("pulumi:pulumi:Stack", "slipway-prod", clusters={"cpu": "cpu-1a2b3c4"}),
     **resource("Generation", "cpu-1a2b3c4", id="cpu-1a2b3c4"),
-    **resource(
-        f"Generation${CLUSTER}", "cpu-1a2b3c4", name="cpu-1a2b3c4", project="acme", location="us-central1"
-    ),
+    **resource(f"Generation${CLUSTER}", "cpu-1a2b3c4", name="cpu-1a2b3c4", project="acme", location="us-central1"),
     **resource("Workspace$gcp:storage/bucket:Bucket", "work", name="acme-work", project="acme", location="US-CENTRAL1"),
     **resource(
         "Workspace$gcp:serviceaccount/account:Account",
@@ -100,9 +98,7 @@ def test_a_stack_is_read_by_roles_and_places() -> None:
         packages=frozenset({"gs://acme-catalog/packages/nap-0123456789ab.tar.gz"}),
         urns={
             ("slipway:index:Catalog", "catalog"): f"{HEAD}slipway:index:Catalog::catalog",
-            ("slipway:index:Generation", "cpu-1a2b3c4"): (
-                f"{HEAD}slipway:index:Generation::cpu-1a2b3c4"
-            ),
+            ("slipway:index:Generation", "cpu-1a2b3c4"): (f"{HEAD}slipway:index:Generation::cpu-1a2b3c4"),
         },
     )
 
@@ -185,9 +181,7 @@ def test_regions_where_clusters_were_asked_for_are_told_before_there_is_one() ->
 TWO_CLUSTERS = {
     **STACK,
     **resource("Generation", "cpu-7654321", id="cpu-7654321"),
-    **resource(
-        f"Generation${CLUSTER}", "cpu-7654321", name="cpu-7654321", project="acme", location="us-central1"
-    ),
+    **resource(f"Generation${CLUSTER}", "cpu-7654321", name="cpu-7654321", project="acme", location="us-central1"),
 }
 
 

@@ -19,13 +19,14 @@ from slipway.front.cli.terminal.sweep_outcome import tally
 from slipway.google.jobs import VertexJob
 from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import render
+from slipway.model.job_state import SELECTABLE
 from slipway.model.kinds import CUSTOM_JOB
 from slipway.model.labels import RUN_LABEL, SESSION_LABEL
 from slipway.using.context import Context
 from slipway.using.jobs.claimant import claimant
 from slipway.using.jobs.description import JobDescription, describe
 from slipway.using.jobs.failure import read_causes
-from slipway.using.jobs.listing import MOST, NEWEST, STATES, JobQuery, listed_jobs, with_parts
+from slipway.using.jobs.listing import MOST, NEWEST, JobQuery, listed_jobs, with_parts
 from slipway.using.jobs.race import OUTRUN, outrun
 from slipway.using.jobs.results import Goal, varying_parameters
 from slipway.using.jobs.room import jobs_behind
@@ -45,7 +46,7 @@ Values = Mapping[str, Value]
 @click.option(
     "--label", "labels", multiple=True, metavar="KEY[=VALUE]", help="Only jobs with this label; may be repeated."
 )
-@click.option("--state", type=click.Choice(STATES), help="Only jobs in this state.")
+@click.option("--state", type=click.Choice(SELECTABLE), help="Only jobs in this state.")
 @click.option(
     "--all", "everything", is_flag=True, help="Every job of its regions, whoever submitted it and by whatever means."
 )
@@ -121,13 +122,13 @@ def _look(
     copy_names = copies(jobs, choose_job) | hidden_copies(context, jobs) if sweep else frozenset()
     behind = jobs_behind(context.connection.storage, jobs)
     outcomes = dict.fromkeys(behind, "made room") | dict.fromkeys(outrun(context.connection.storage, jobs), OUTRUN)
-    causes = read_causes(context, jobs) if query.state in ("failed", "expired") else {}
+    causes = read_causes(context, jobs) if query.state in ("failed", "expired", "timed-out") else {}
     if output == "json":
         documents = [
             {
                 **describe(job, context).document,
-                **({"parameters": job.parameters, "copy": job.name in copy_names} if sweep else {}),
-                **({"cause": causes[job.name] or None} if job.name in causes else {}),
+                **({"copy": job.name in copy_names} if sweep else {}),
+                **({"failureReason": causes[job.name] or None} if job.name in causes else {}),
                 **({"goesOnAs": behind[job.name]} if job.name in behind else {}),
             }
             for job in with_parts(context, jobs)
@@ -154,7 +155,7 @@ def _look(
         Column(
             "STATE",
             lambda row: (
-                f"{outcomes.get(row.job.name, row.job.outcome)}{' (copy)' if row.job.name in copy_names else ''}"
+                f"{outcomes.get(row.job.name, row.job.job_state)}{' (copy)' if row.job.name in copy_names else ''}"
             ),
         ),
         Column("USER", lambda row: row.job.user or "–"),
@@ -168,8 +169,8 @@ def _look(
             "PARAMETERS", lambda row: values.get(row.job.name) or _given(row.job, context), wraps=True, optional=True
         ),
         Column("WHY", lambda row: causes.get(row.job.name, ""), wraps=True, optional=True),
-        Column("LABELS", lambda row: short(row.own_labels), wraps=True, optional=True),
-        Column("NOTE", lambda row: short(row.job.note), wraps=True, optional=True),
+        Column("LABELS", lambda row: screen.brief(row.own_labels), wraps=True, optional=True),
+        Column("NOTE", lambda row: screen.brief(row.job.note), wraps=True, optional=True),
     ]
     screen.show(table_of(columns, [describe(job, context) for job in jobs]))
     if sweep:
@@ -187,8 +188,10 @@ def _given(job: VertexJob, context: Context) -> str:
     for parameter in parameters:
         if not parameter.command and values.get(parameter.name) == parameter.default:
             del values[parameter.name]
-    commands = [short(render(values.pop(each.name))) for each in parameters if each.command and each.name in values]
-    return ", ".join((*commands, *(f"{short(name)}={short(render(value))}" for name, value in values.items())))
+    commands = [
+        screen.brief(render(values.pop(each.name))) for each in parameters if each.command and each.name in values
+    ]
+    return ", ".join((*commands, *(f"{short(name)}={screen.brief(render(value))}" for name, value in values.items())))
 
 
 def _age(job: VertexJob, context: Context) -> str:
@@ -199,6 +202,6 @@ def apart(values: Sequence[Values]) -> list[str]:
     """Return the values that tell each run from the others, `trees=100, seed=3`; all where the runs are alike."""
     differing = varying_parameters(values) or tuple(dict.fromkeys(name for of_run in values for name in of_run))
     return [
-        ", ".join(f"{short(name)}={short(render(of_run[name]))}" for name in differing if name in of_run) or "–"
+        ", ".join(f"{short(name)}={screen.brief(render(of_run[name]))}" for name in differing if name in of_run) or "–"
         for of_run in values
     ]

@@ -5,6 +5,7 @@ JSON output is one object a line. Lines of `service` are the service's own: what
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import click
@@ -40,7 +41,7 @@ _SEVERITIES = ("debug", "info", "notice", "warning", "error", "critical")
     "--role",
     metavar="ROLE",
     shell_complete=completions.roles,
-    help="Only lines of this role or replica: workers, workers-1, service.",
+    help="Only lines of this role, one of its several replicas, or the service: workers, workers-1, service.",
 )
 @click.option("--severity", type=click.Choice(_SEVERITIES), help="Only lines at least as severe.")
 @catalog_and_output
@@ -48,13 +49,13 @@ def command(
     job: str, follow: bool, last: int | None, role: str | None, severity: str | None, catalog: str | None, output: str
 ) -> None:
     context = Context(catalog)
+    text = _text_of(output)
     target = found_last_attempt(context, job)
     wanted = (severity or "").upper()
     logging = context.connection.with_policy(replace(WHOLE_LOG, told=_note_wait)).logging(context.catalog.project)
     only = role_filter(target, role) if role else ""
     query = job_filter(target.log_ids, severity=wanted, only=only)
     tail = newest(logging, query, last, wanted) if last and target.log_ids else None
-    text = _json_line if output == "json" else line
     if follow:
         ended = watch(
             context,
@@ -81,6 +82,14 @@ def command(
         of = (f" of {role}" if role else "") + (f" of severity {severity}" if severity else "")
         yet = "" if target.ended else " yet"
         screen.note(f"no lines{of}{yet}; {target.display_name} is {target.outcome}")
+
+
+def _text_of(output: str) -> Callable[[LogEntry, VertexJob], str]:
+    """Return how a line is written."""
+    if output != "json":
+        return line
+    screen.write_json_lines()
+    return _json_line
 
 
 def _note_wait(seconds: float) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import click
 
 from slipway.base.columns import Column, table_of
-from slipway.base.formatting import counted, exact, join, quoted, short
+from slipway.base.formatting import counted, exact, join, short
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.chart import show_usage
 from slipway.front.cli.terminal.documents import usage_document
@@ -34,7 +34,7 @@ from slipway.using.context import Context
 from slipway.using.jobs.claim import retries_of
 from slipway.using.jobs.claimant import JobGoneError
 from slipway.using.jobs.description import describe
-from slipway.using.jobs.failure import Failure, read_failure
+from slipway.using.jobs.failure import Failure, read_failure, reason_of
 from slipway.using.jobs.idle import idle_accelerators, idle_words
 from slipway.using.jobs.listing import with_parts
 from slipway.using.jobs.log import JobEvent, JobEvents, last_word, read_events
@@ -197,11 +197,12 @@ def _document(context: Context, details: JobDetails) -> dict[str, Any]:
     description, room = describe(job, context, events), details.room
     return {
         **description.document,
+        "failureReason": _failure_reason(details) or None,
         **({"room": {"made": room.made, **room.asked._asdict()}} if room and room.asked else {}),
         "parameters": parameters,
         "tuned": job.tuned,
         "waitsFor": details.why or None,
-        "race": [{"region": leg.region, "name": leg.name, "state": leg.state} for leg in details.race.legs]
+        "race": [{"region": leg.region, "name": leg.name, "state": leg.job_state} for leg in details.race.legs]
         if details.race
         else None,
         "fallback": details.next.name if details.next else None,
@@ -213,13 +214,25 @@ def _document(context: Context, details: JobDetails) -> dict[str, Any]:
         "eventsWhy": events.why or None,
         "retried": details.retried,
         "usage": usage_document(details.usage, idle_accelerators(details.usage, job, description.account)),
-        "metrics": dict(details.metrics),
-        "metricsSource": details.metrics.source or None,
-        "metricsWhy": details.metrics.why or None,
-        "metricSteps": [{"step": step.step, **step.values} for step in details.metrics.steps],
+        **_metrics_document(details.metrics),
         "failure": details.failure,
         "next": details.steps,
     }
+
+
+def _metrics_document(metrics: Metrics) -> dict[str, Any]:
+    return {
+        "metrics": dict(metrics),
+        "metricsNotFinite": metrics.not_finite,
+        "metricsSource": metrics.source or None,
+        "metricsWhy": metrics.why or None,
+        "metricSteps": [{"step": step.step, **step.values} for step in metrics.steps],
+    }
+
+
+def _failure_reason(details: JobDetails) -> str:
+    brief = details.failure.brief if details.failure else ""
+    return brief or reason_of(details.job)
 
 
 def _facts(context: Context, details: JobDetails) -> list[tuple[str, str]]:
@@ -237,7 +250,7 @@ def _facts(context: Context, details: JobDetails) -> list[tuple[str, str]]:
         ("called", job.chosen_name),
         ("job", job.display_name),
         ("name", job.name),
-        ("state", f"{job.outcome}{f': {why}' if why else ''}"),
+        ("state", f"{job.job_state}{f': {why}' if why else ''}"),
         ("error", job.error),
         ("race", details.race.words if details.race else ", ".join(job.race)),
         ("fell back", f"to {details.next.display_name} ({details.next.capacity_type})" if details.next else ""),
@@ -287,18 +300,19 @@ def _code(job: VertexJob) -> str:
 
 
 def _parameters(job: VertexJob, catalog: Catalog) -> str:
-    """Return `workers=2, trees=500, lr by trial`: all of them, defaults too, in the template's order; long text cut."""
+    """Return `workers=2, trees=500, lr by trial`: all of them, defaults too, in the template's order, and whole."""
     if job.parameters is None:
         return "unknown: the job does not record them" if job.template else ""
     names = dict.fromkeys((*parameter_order(catalog, [job]), *job.parameters))
     texts = {short(name): render(job.parameters[name]) for name in names if name in job.parameters}
-    shown = {name: short(text) if text == " ".join(text.split()) else quoted(text) for name, text in texts.items()}
+    shown = {name: text if text == " ".join(text.split()) else repr(text) for name, text in texts.items()}
     return ", ".join(f"{name} by trial" if name in job.tuned else f"{name}={text}" for name, text in shown.items())
 
 
 def _metrics(metrics: Metrics) -> str:
-    """Return `accuracy=0.981, loss=0.07`, the first ones of many."""
+    """Return `accuracy=0.981, loss=NaN`, the first ones of many."""
     texts = [f"{short(name)}={number(value)}" for name, value in metrics.items()]
+    texts += [f"{short(name)}={value}" for name, value in metrics.not_finite.items()]
     more = f" and {len(texts) - _METRICS} more" if len(texts) > _METRICS else ""
     return f"{', '.join(texts[:_METRICS])}{more}"
 

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 import click
 
-from slipway.base.errors import Cancelled, ResourceError, Timeout, first_of
+from slipway.base.errors import WaitTimeout, first_of
 from slipway.base.formatting import seconds
 from slipway.front.cli.terminal.documents import out_jobs
 from slipway.front.cli.terminal.options import catalog_and_output, found_jobs, jobs_argument, timeout_option
 from slipway.front.cli.terminal.watching import events_of_cost, watch
 from slipway.using.context import Context
 from slipway.using.jobs.description import describe
-from slipway.using.submission.ending import require_success
+from slipway.using.submission.ending import problem_of_end
 
 
 @click.command()
@@ -31,17 +31,13 @@ def command(jobs: tuple[str, ...], timeout: str | None, catalog: str | None, out
         now = context.vertex.job(job.name) if number else job  # It may have ended during the wait for another.
         try:
             ended.append(watch(context, now, logs=False, timeout=left, quiet=output == "json"))
-        except Timeout as problem:
-            problem.what = f"job {job.called} has not ended after {limit:.0f} s"
+        except WaitTimeout as late:
+            late.what = f"job {job.called} has not ended after {limit:.0f} s"
             raise
+    problems = [problem for job in ended if (problem := problem_of_end(context, job))]
+    problem = first_of(problems) if problems else None
     if output == "json":
         descriptions = (describe(job, context, events_of_cost(context, job)) for job in ended)
-        out_jobs(descriptions, alone=len(jobs) == 1)
-    problems = []
-    for job in ended:
-        try:
-            require_success(context, job)
-        except (ResourceError, Cancelled) as problem:
-            problems.append(problem)
-    if problems:
-        raise first_of(problems)
+        out_jobs(descriptions, alone=len(jobs) == 1, problem=problem)
+    if problem:
+        raise problem

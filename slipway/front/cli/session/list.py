@@ -5,11 +5,10 @@ from __future__ import annotations
 import click
 
 from slipway.base.columns import Column, table_of
-from slipway.base.formatting import short, span
+from slipway.base.formatting import span
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.options import catalog_and_output
 from slipway.front.cli.terminal.watching import cost_words
-from slipway.google.jobs import state_word
 from slipway.model.prices import UNKNOWN_PRICE
 from slipway.using.context import Context
 from slipway.using.sessions.listing import SessionRow, session_rows
@@ -34,11 +33,11 @@ def command(*, everybody: bool, catalog: str | None, output: str) -> None:
         Column("JOB", lambda row: row.session.job.called, name=True),
         Column("USER", lambda row: row.session.job.user if everybody else "", optional=True),
         Column("AGENT", lambda row: row.agent, optional=True),
-        Column("STATE", lambda row: state_word(row.session.job.state)),
+        Column("STATE", lambda row: row.session.job.job_state),
         Column("HOLDS", lambda row: row.holds),
         Column("SINCE", lambda row: f"{span(row.age)} ago" if row.age is not None else "–", wraps=True),
         Column("COST", _cost, wraps=True),
-        Column("RUNS", lambda row: short(row.runs), wraps=True),
+        Column("RUNS", lambda row: screen.brief(row.runs), wraps=True),
         Column("ENDS", lambda row: row.ends, wraps=True),
     ]
     screen.show(table_of(columns, rows))

@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
+from slipway.base.errors import SlipwayError
 from slipway.front.cli.terminal import screen
 from slipway.model.catalog.clusters import DormantCluster
 from slipway.using.context import Context
@@ -20,13 +21,14 @@ if TYPE_CHECKING:
     from slipway.using.jobs.utilization import Utilization
 
 
-def out_jobs(jobs: Iterable[JobDescription], *, alone: bool) -> None:
-    """Print jobs as JSON. `alone`: whether a single job was asked for, so that the document is that job."""
+def out_jobs(jobs: Iterable[JobDescription], *, alone: bool, problem: SlipwayError | None = None) -> None:
+    """Print jobs as JSON. `alone`: whether a single job was asked for, so that the document is that job. `problem`: the
+    error with which the command ends."""
     documents = [job.document for job in jobs]
     if alone:
-        screen.out_json("job", {"job": documents[0]})
+        screen.out_json("job", {"job": documents[0]}, problem)
     else:
-        screen.out_json("jobs", {"jobs": documents})
+        screen.out_json("jobs", {"jobs": documents}, problem)
 
 
 def usage_document(usage: Utilization, idle: IdleAccelerators | None = None) -> dict[str, Any]:

@@ -80,6 +80,15 @@ timeout_option = click.option("--timeout", metavar="TIME", help=_TIMEOUT)
 job_argument = click.argument("job", type=WORD, shell_complete=completions.jobs)
 
 
+def read_output(_: click.Context, __: click.Parameter, value: str) -> str:
+    """Return the value of `--output`, which also says how an error is printed."""
+    from slipway.front.cli.terminal import screen
+
+    if value == "json":
+        screen.request_json()
+    return value
+
+
 def output_option(command: Command, *, csv: bool = False) -> Command:
     more = "; csv: a row for each, for other programs" if csv else ""
     return click.option(
@@ -88,6 +97,8 @@ def output_option(command: Command, *, csv: bool = False) -> Command:
         type=click.Choice(["table", "json", *(["csv"] if csv else [])]),
         default="table",
         show_default=True,
+        is_eager=True,  # An error of another option is printed as this one says.
+        callback=read_output,
         help=f"json: one versioned document on stdout, and nothing else there{more}.",
     )(command)
 

@@ -9,8 +9,9 @@ from typing import Any
 
 from slipway.base.formatting import counted, exact, short, span
 from slipway.front.cli.terminal import screen
-from slipway.google.jobs import FAILED, VertexJob, state_word
+from slipway.google.jobs import VertexJob
 from slipway.model.catalog.placeholders import render
+from slipway.model.job_state import JobState
 from slipway.model.prices import spent
 from slipway.using.context import Context
 from slipway.using.jobs.description import describe
@@ -23,11 +24,13 @@ from slipway.using.jobs.results import (
     Results,
     flat_rows,
     goal_of,
-    number,
+    metric_text,
     parameter_order,
     require_metrics,
     result_rows,
 )
+
+_UNSUCCESSFUL = (JobState.FAILED, JobState.EXPIRED, JobState.TIMED_OUT)
 
 
 def show_results(
@@ -63,12 +66,12 @@ def _document(
     by_name = {job.name: job for job in jobs}
     documents = [
         {
-            **describe(by_name[row.job], context).document,
-            "parameters": by_name[row.job].parameters,
+            **describe(by_name[row.resource_name], context).document,
             "metrics": row.metrics,
-            "metricsSource": metrics[row.job].source or None,
+            "metricsNotFinite": row.not_finite,
+            "metricsSource": metrics[row.resource_name].source or None,
             "metricsWhy": row.metrics_why or None,
-            "cause": row.cause or None,
+            "failureReason": row.failure_reason or None,
             "best": row.best,
         }
         for row in results.rows
@@ -80,7 +83,7 @@ def _show_table(results: Results, names: Sequence[str], sort: Goal | None) -> No
     starred, noted = results.goal is not None, any(row.note for row in results.rows)
     several = len({row.template for row in results.rows}) > 1
     labels = [key for key in results.labels if len({row.labels.get(key) for row in results.rows}) > 1]
-    called = any(row.chosen_name for row in results.rows)
+    called = any(row.given_name for row in results.rows)
     heads = [*([""] if starred else []), *(["NAME"] if called else []), "JOB", *(["TEMPLATE"] if several else [])]
     heads += [*map(short, results.parameters), *labels, *(["NOTE"] if noted else [])]
     arrows = {sort.metric: " ↓" if sort.maximize else " ↑"} if sort else {}
@@ -89,13 +92,15 @@ def _show_table(results: Results, names: Sequence[str], sort: Goal | None) -> No
     for row in results.rows:
         cells = [
             *(["★" if row.best else " "] if starred else []),
-            *([row.chosen_name or "–"] if called else []),
+            *([row.given_name or "–"] if called else []),
             row.name,
             *([row.template or "–"] if several else []),
         ]
-        cells += [short(render(row.parameters[name])) if name in row.parameters else "–" for name in results.parameters]
+        cells += [
+            screen.brief(render(row.parameters[name])) if name in row.parameters else "–" for name in results.parameters
+        ]
         cells += [row.labels.get(key, "–") for key in labels]
-        cells += [short(row.note) or "–"] if noted else []
+        cells += [screen.brief(row.note) or "–"] if noted else []
         rows.append([*cells, *(_cells(row, names) or [_instead(row)])])
     numbers = [short(name) for name in results.parameters if all(_is_number(row, name) for row in results.rows)]
     screen.table([*heads, *measured], rows, right=(*numbers, *measured), names=1 + starred + called)
@@ -105,12 +110,12 @@ def _show_table(results: Results, names: Sequence[str], sort: Goal | None) -> No
 
 def _cells(row: ResultRow, names: Sequence[str]) -> list[str]:
     """Return metrics, run time and cost; nothing for a row that has its end instead."""
-    has = any(name in row.metrics for name in names)
+    has = any(name in row.metrics or name in row.not_finite for name in names)
     if not row.succeeded and (row.ended or not has):
         return []
-    ran = exact(row.run_seconds) if row.run_seconds is not None else "–"
+    ran = exact(row.ran) if row.ran is not None else "–"
     return [
-        *(number(row.metrics[name]) if name in row.metrics else "–" for name in names),
+        *(metric_text(row, name) for name in names),
         ran if row.ended else f"{ran} so far",
         spent(row.cost) if row.cost is not None else "–",
     ]
@@ -118,13 +123,13 @@ def _cells(row: ResultRow, names: Sequence[str]) -> list[str]:
 
 def _instead(row: ResultRow) -> str:
     """Return `failed after 3 min: ValueError: bad value (trainer) · slipway jobs show mlp-7k2p`."""
-    state, ran = state_word(row.state), row.run_seconds
+    ran = row.ran
     if not row.ended:
-        return f"{state} {span(ran if ran is not None else row.wait_seconds or 0.0)}"
-    text = f"{state} after {span(ran)}" if ran is not None else f"{state}, never started"
-    if row.state not in FAILED:
+        return f"{row.state} {span(ran if ran is not None else row.waited or 0.0)}"
+    text = f"{row.state} after {span(ran)}" if ran is not None else f"{row.state}, never started"
+    if row.state not in _UNSUCCESSFUL:
         return text
-    return f"{text}{f': {row.cause}' if row.cause else ''} · slipway jobs show {row.name}"
+    return f"{text}{f': {row.failure_reason}' if row.failure_reason else ''} · slipway jobs show {row.name}"
 
 
 def _is_number(row: ResultRow, name: str) -> bool:
@@ -134,7 +139,8 @@ def _is_number(row: ResultRow, name: str) -> bool:
 
 def _notes(results: Results, names: Sequence[str]) -> list[str]:
     """Return why succeeded jobs lack a metric, and how to have the best starred."""
-    lacking = [row for row in results.rows if row.succeeded and not any(name in row.metrics for name in names)]
+    succeeded = [row for row in results.rows if row.succeeded]
+    lacking = [row for row in succeeded if not any(name in {**row.metrics, **row.not_finite} for name in names)]
     reasons = Counter(row.metrics_why or f"it has no {short(names[0])}" for row in lacking)
     notes = [f"{counted(count, 'job')} without a metric: {reason}" for reason, count in reasons.most_common(3)]
     if results.goal is None and results.metrics and names:

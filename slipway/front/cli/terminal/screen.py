@@ -20,6 +20,7 @@ import click
 
 from slipway.base.errors import HARMFUL, Interrupted, SlipwayError, Terminated
 from slipway.base.errors import visible as without_harm
+from slipway.base.formatting import short
 from slipway.base.standard_output import OutputError
 
 if TYPE_CHECKING:
@@ -128,11 +129,65 @@ def terminable(state: str, fix: str) -> Iterator[None]:
         signal.signal(signal.SIGTERM, before)
 
 
-def out_json(kind: str, body: Any) -> None:
-    """Print one versioned JSON document of an object as `codec.document` writes it."""
+class _JsonOutput:
+    """The JSON output of this run of the command: at most one document on stdout."""
+
+    def __init__(self) -> None:
+        #: `--output json` was read.
+        self.is_requested = False
+        self.is_written = False
+        #: The output is an object a line, as that of `jobs logs`.
+        self.has_lines = False
+
+
+_json_output = _JsonOutput()
+
+
+def begin_output() -> None:
+    """Forget the JSON output of an earlier run in this process."""
+    _json_output.is_requested = False
+    _json_output.is_written = False
+    _json_output.has_lines = False
+
+
+def request_json() -> None:
+    """Make stdout a JSON document, also for an error."""
+    _json_output.is_requested = True
+
+
+def write_json_lines() -> None:
+    """Make stdout an object a line, also for an error."""
+    _json_output.has_lines = True
+
+
+def out_json(kind: str, body: Any, problem: SlipwayError | None = None) -> None:
+    """Print one versioned JSON document of an object as `codec.document` writes it. `problem`: the error with which the
+    command ends all the same."""
     from slipway.base.codec import document  # Only where JSON is asked for.
 
-    out(json_text({"schema": SCHEMA, "kind": kind, **document(body)}, indent=2))
+    _json_output.is_written = True
+    error = {"error": error_document(problem)} if problem else {}
+    indent = None if _json_output.has_lines else 2
+    out(json_text({"schema": SCHEMA, "kind": kind, **document(body), **error}, indent=indent))
+
+
+def out_error(problem: SlipwayError) -> None:
+    """Print an error as the JSON document of a command that was asked for JSON and has printed none."""
+    if _json_output.is_requested and not _json_output.is_written:
+        out_json("error", {}, problem)
+
+
+def error_document(problem: SlipwayError) -> dict[str, Any]:
+    from slipway.front.cli.terminal.flags import as_flags
+
+    problem.spell(as_flags)
+    return {
+        "type": type(problem).__name__,
+        "exitCode": problem.exit_code,
+        "what": problem.what,
+        "why": problem.why or None,
+        "fix": problem.fix or None,
+    }
 
 
 def out_csv(heads: Sequence[str], rows: Iterable[Sequence[str | float | None]]) -> None:
@@ -203,6 +258,11 @@ def fields(facts: Iterable[tuple[str, str]]) -> None:
 
     for line in lines(((key, visible(value)) for key, value in facts), columns()):
         out(line)
+
+
+def brief(text: str, longest: int = 60) -> str:
+    """Return a text as one line: cut after `longest` on a terminal, whole in a pipe or a file."""
+    return short(text, longest) if columns() else " ".join(text.split())
 
 
 def prose(text: str) -> None:

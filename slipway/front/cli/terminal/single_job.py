@@ -4,27 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from slipway.base.errors import PolicyError, SlipwayError
+from slipway.base.errors import PolicyError, SlipwayError, WaitTimeout
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.arguments import SubmitArguments, WaitOptions
 from slipway.front.cli.terminal.delivery import last_sent, send
 from slipway.front.cli.terminal.gcloud import as_formatted
 from slipway.front.cli.terminal.options import found_job
-from slipway.front.cli.terminal.submission import choice_lines, confirm, document, sent_words
+from slipway.front.cli.terminal.submission import choice_lines, confirm, sent_words
+from slipway.front.cli.terminal.submission_document import document, plan_document
 from slipway.google.advice import NO_ADVICE, SpotNeed, SpotReport, read_advice
 from slipway.google.failures import CloudError
 from slipway.model.capacity import SPOT
 from slipway.using.context import Context
 from slipway.using.jobs.demand import Demand
-from slipway.using.jobs.earliest_start import EarliestStart
 from slipway.using.submission.candidate import Candidate, likely
 from slipway.using.submission.checks import Checks
 from slipway.using.submission.choice import Choice, never_runs
-from slipway.using.submission.costs import crossing, possible, spending_of
+from slipway.using.submission.costs import Spending, crossing, possible, spending_of
 from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.submission.preflight import AT_ONCE, Preflight
 from slipway.using.submission.prepared import PreparedSubmission, prepare
@@ -81,16 +81,27 @@ def submit_one(
     if room:
         _make_room(context, job, replace(typed, yes=typed.yes or len(room.holders) > 1), submission_id)
     with screen.after(*sent_words(job)):
-        if ending.waits:
-            from slipway.front.cli.terminal.watching import watch
-
-            job = watch(context, job, logs=ending.follows, timeout=ending.timeout, quiet=json)
+        job, problem = _watched(context, job, ending, json=json)
         if json:
-            screen.out_json("submission", document(context, submitted, job, submission_id))
-    if ending.waits:
-        from slipway.using.submission.ending import require_success
+            screen.out_json("submission", document(context, submitted, job, submission_id), problem)
+    if problem:
+        raise problem
 
-        require_success(context, job)
+
+def _watched(
+    context: Context, job: VertexJob, ending: WaitOptions, *, json: bool
+) -> tuple[VertexJob, SlipwayError | None]:
+    """Wait for the end if that was asked for. Return the job as it is then, and the error of its end or of the wait."""
+    if not ending.waits:
+        return job, None
+    from slipway.front.cli.terminal.watching import watch
+    from slipway.using.submission.ending import problem_of_end
+
+    try:
+        ended = watch(context, job, logs=ending.follows, timeout=ending.timeout, quiet=json)
+    except WaitTimeout as late:
+        return (context.vertex.found(job.name) or job if json else job), late
+    return ended, problem_of_end(context, ended)
 
 
 def _room(
@@ -155,6 +166,17 @@ def _run(context: Context, like: str) -> RunLikeness | None:
     return run_like(context.connection.storage, like, partial(found_job, context))
 
 
+@dataclass(frozen=True)
+class Forecast:
+    """What a submission would do now."""
+
+    choice: Choice
+    #: Google's advice on Spot machines.
+    spot: SpotReport
+    #: The costs that a person would have to confirm.
+    costs: tuple[Spending, ...]
+
+
 def _dry_run(
     context: Context, prepared: PreparedSubmission, *, json: bool, format_: str | None, repeated: bool
 ) -> None:
@@ -162,20 +184,17 @@ def _dry_run(
     a sending, but tells of costs that somebody would have to confirm."""
     from slipway.using.submission.offline import offline_candidate
 
-    def show(candidate: Candidate, earliest: tuple[EarliestStart, ...] = (), spot: SpotReport = NO_ADVICE) -> None:
+    def show(candidate: Candidate, known: Forecast | None = None, problem: SlipwayError | None = None) -> None:
         if json:
-            plan = {
-                "requestId": prepared.request_id,
-                "region": candidate.region,
-                "earliestStarts": [start.document for start in earliest],
-                "googleAdvice": spot.document,
-                "request": candidate.body,
-            }
-            screen.out_json("submission-plan", plan)
+            choice = known.choice if known else None
+            costs = known.costs if known else ()
+            spot = known.spot if known else NO_ADVICE
+            plan = plan_document(context, prepared, candidate, choice, costs, spot)
+            screen.out_json("submission-plan", plan, problem)
+        elif format_:
+            screen.out(as_formatted(context, prepared, candidate))
         else:
-            screen.out(
-                as_formatted(context, prepared, candidate) if format_ else screen.json_text(candidate.body, indent=2)
-            )
+            screen.out(screen.json_text(candidate.body, indent=2))
 
     if repeated:
         first = likely(prepared.candidates)
@@ -184,22 +203,21 @@ def _dry_run(
             screen.note(f"not sent; {before}")
             show(first)
             return
-    forecast: list[str] = []
+    lines: list[str] = []
     try:
-        choice, spot = _forecast(context, prepared, forecast.append)
-    except SlipwayError:
-        show(offline_candidate(prepared))
+        forecast = _forecast(context, prepared, lines.append)
+    except SlipwayError as problem:
+        show(offline_candidate(prepared), problem=problem)
         raise
     else:
-        show(choice.taken.candidate, choice.earliest, spot)
+        show(forecast.choice.taken.candidate, forecast)
     finally:
-        for line in forecast:  # Below the request, which is longer than most terminals.
+        for line in lines:  # Below the request, which is longer than most terminals.
             screen.note(line)
 
 
-def _forecast(context: Context, prepared: PreparedSubmission, tell: Callable[[str], None]) -> tuple[Choice, SpotReport]:
-    """Tell the forecast. Return the choice that would be made, and Google's advice on Spot machines in it.
-    Raises the errors before a sending."""
+def _forecast(context: Context, prepared: PreparedSubmission, tell: Callable[[str], None]) -> Forecast:
+    """Tell the forecast, and return it. Raises the errors before a sending."""
     needs = [
         SpotNeed.of(candidate.region, part.machine, part.machines)
         for candidate in prepared.candidates
@@ -227,8 +245,9 @@ def _forecast(context: Context, prepared: PreparedSubmission, tell: Callable[[st
     for judged in choice.hopeless:
         tell(f"  {never_runs(judged)}")
     moved = crossing(prepared, possible(prepared, choice), checks.most)
-    for costs in filter(None, (spending_of(prepared, choice), moved)):
-        tell(f"  {costs.words}")
+    costs = tuple(filter(None, (spending_of(prepared, choice), moved)))
+    for each in costs:
+        tell(f"  {each.words}")
     for line in checked:
         tell(line)
-    return choice, advising.result()
+    return Forecast(choice, advising.result(), costs)

@@ -16,10 +16,10 @@ from slipway.front.cli.terminal import screen
 from slipway.google.jobs import AT_LEAST_ONCE, VertexJob
 from slipway.model.catalog.model import Catalog
 from slipway.model.machines.images import misfits
-from slipway.model.prices import UNKNOWN, UNKNOWN_PRICE, dollars, price_text, unpriced
+from slipway.model.prices import UNKNOWN_PRICE, dollars, unpriced
 from slipway.using.context import Context
 from slipway.using.jobs.earliest_start import compared
-from slipway.using.jobs.verdict import Outcome, Verdict
+from slipway.using.jobs.verdict import Outcome
 from slipway.using.submission.candidate import Candidate, added, price, summary
 from slipway.using.submission.choice import Choice, JudgedCandidate, never_runs, not_taken, quota_commands
 from slipway.using.submission.costs import Spending, dearest, leaving, left_pool, region_lines, run_total
@@ -97,6 +97,12 @@ class TerminalDisplay:
         if not self._yes and not (agreed and costs.within(agreed)):
             confirm(f"{costs.words}. Send it?", costs.refusal)
             self._agreed[type(costs)] = costs
+
+    def leaves_pool(self, departure: str) -> None:
+        if self._yes or not sys.stdin.isatty():
+            return
+        if not click.confirm(f"{departure}\nSend it there instead of waiting?", err=True):
+            raise KeyboardInterrupt
 
     def falling_back(self, waiting: WaitingAttempt) -> None:
         sure = ", and none of its code runs" if waiting.launcher else ", unless it has just begun"
@@ -206,42 +212,6 @@ def commit_words(catalog: Catalog) -> str:
     return f"  @ {catalog.revision.short}" if catalog.commit else ""
 
 
-def document(context: Context, submitted: SubmissionResult, job: Any, submission_id: str) -> dict[str, Any]:
-    """Return the JSON document; `job` is the present one."""
-    from slipway.front.cli.terminal.watching import events_of_cost
-    from slipway.using.jobs.description import describe
-
-    choice, request = submitted.choice, submitted.request
-    legs = choice.legs if choice else ()
-    taken = next((leg for leg in legs if leg.candidate.region == job.region), choice.taken if choice else None)
-    cost = UNKNOWN if taken is None else price(context.catalog, taken.candidate)
-    verdict = Verdict(Outcome.UNKNOWN, "submitted before") if taken is None else taken.verdict
-    return {
-        "requestId": submission_id,
-        "attemptId": request.id,
-        "fresh": submitted.attempt.fresh,
-        "copies": submitted.attempt.copy_ids,
-        "verdict": {"outcome": verdict.outcome, "text": verdict.text},
-        "passedOver": [
-            {
-                "capacityType": judged.candidate.offer.capacity_type,
-                "cluster": judged.candidate.offer.cluster or None,
-                "shape": judged.candidate.offer.shape or None,
-                "region": judged.candidate.region,
-                "outcome": judged.verdict.outcome,
-                "why": judged.reasons,
-            }
-            for judged in (choice.passed if choice else ())
-        ],
-        "earliestStarts": [start.document for start in choice.earliest] if choice else [],
-        "pricePerHour": None if cost.unknown else str(cost.known),
-        "priceComplete": cost.complete,
-        "priceAtMost": cost.at_most,
-        "run": _run_document(context.catalog, taken),
-        "job": describe(job, context, events_of_cost(context, job)).document,
-    }
-
-
 def _money(catalog: Catalog, taken: JudgedCandidate) -> str:
     """Return the price where it belongs to the verdict's line."""
     cost, outcome = price(catalog, taken.candidate), taken.verdict.outcome
@@ -254,19 +224,6 @@ def _money(catalog: Catalog, taken: JudgedCandidate) -> str:
     if outcome is Outcome.SCALES:
         return f" (adds {dollars(added(catalog, taken.candidate, taken.verdict))} while the pool is that large)"
     return f" (pool machines: {dollars(cost)} for these, paid for anyway)"
-
-
-def _run_document(catalog: Catalog, taken: JudgedCandidate | None) -> dict[str, Any] | None:
-    total = run_total(catalog, taken) if taken else None
-    if total is None:
-        return None
-    least, usual = total.usual or (None, None)
-    return {
-        "earlierRuns": total.times.count if total.times else None,
-        "timeoutSeconds": total.longest,
-        "usd": {"least": price_text(least), "usualMost": price_text(usual), "most": price_text(total.most)},
-        "usdComplete": total.hourly.complete,
-    }
 
 
 def _labels(candidates: tuple[Any, ...]) -> str:

@@ -17,6 +17,7 @@ from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.arguments import SubmitArguments, WaitOptions
 from slipway.front.cli.terminal.options import found_job
 from slipway.front.cli.terminal.submission import below_verdict, commit_words, confirm
+from slipway.front.cli.terminal.submission_document import choice_document
 from slipway.front.cli.terminal.sweep_outcome import closing, document, forecast_document, trouble_in_sending, watched
 from slipway.google.jobs import VertexJob
 from slipway.using.context import Clock, Context
@@ -95,7 +96,7 @@ def submit_sweep(
         problem = problem_of_taken(sweep, taken) or problem_of_gone(sweep, sweep.left.gone, how)
     if json:
         with screen.after(*accepted):
-            screen.out_json("sweep", document(sweep, taken, ended))
+            screen.out_json("sweep", document(sweep, taken, ended), problem)
     if problem is not None:
         raise problem
 
@@ -185,6 +186,11 @@ class SweepTerminal:
             "count": chosen.plan.count,
             "takesSeconds": chosen.forecast.seconds_to_send if chosen.forecast else 0.0,
             "forecast": forecast_document(chosen.forecast),
+            "groups": [
+                {"runs": chosen.counts[group], **choice_document(self._context.catalog, choice, choice.taken)}
+                for group, choice in chosen.choices.items()
+            ],
+            "toConfirm": [chosen.spending.words] if chosen.spending else [],
             "regions": [candidate.region for candidate in first],
             "requests": [candidate.body for candidate in first],
         }

@@ -51,7 +51,7 @@ def document(sweep: SubmittedSweep, taken: Collection[Run] = (), ended: EndedRun
         "gone": list(ended.gone if ended else left.gone),
         "taken": [run.index for run in taken],
         "forecast": forecast_document(sweep.forecast),
-        "states": ended and [{"run": index, "state": job.end_state} for index, job in ended.jobs.items()],
+        "states": ended and [{"run": index, "state": job.job_state} for index, job in ended.jobs.items()],
     }
 
 

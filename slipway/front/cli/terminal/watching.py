@@ -90,7 +90,7 @@ def watch(
     text: Callable[[LogEntry, VertexJob], str] = line,
 ) -> VertexJob:
     """Watch `job`, or the one that it is a copy of, to its end; return it as it is then, with a line of account. With
-    `logs` show its lines, as `text` has them, from `begin` on, and only those of the filter `only`. Raises Timeout
+    `logs` show its lines, as `text` has them, from `begin` on, and only those of the filter `only`. Raises WaitTimeout
     after `timeout` seconds and Detached on Ctrl-C; the job goes on in both cases."""
     from slipway.front.cli.terminal.chart import UtilizationLine  # Most commands do not read series.
 

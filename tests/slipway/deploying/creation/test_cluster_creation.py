@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from slipway.base.errors import ConfigError, PolicyError, ResourceError, SlipwayError, Timeout
+from slipway.base.errors import ConfigError, PolicyError, ResourceError, SlipwayError, WaitTimeout
 from slipway.deploying.creation.cluster_creation import ClusterCreation
 from slipway.deploying.creation.creation_context import CreationContext, CreationPolicy
 from slipway.deploying.creation.parallel_creation import PATIENCE, creation_policy
@@ -82,7 +82,7 @@ def test_it_is_made_by_one_request_and_waited_for(snapshot: SnapshotAssertion) -
 
 
 def test_one_that_takes_too_long_is_left_to_the_next_run_which_is_said() -> None:
-    error = Story([OPERATION], [cluster("PROVISIONING")]).fails(Timeout, made=7200)
+    error = Story([OPERATION], [cluster("PROVISIONING")]).fails(WaitTimeout, made=7200)
     assert error.what.startswith(f"cluster {ID} is still being made")
     assert "deploy again" in error.fix and "up to two hours" in error.fix
 

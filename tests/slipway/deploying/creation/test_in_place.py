@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from slipway.authoring.packages.source_package import SourcePackage
-from slipway.base.errors import PolicyError, ResourceError, SlipwayError, Timeout
+from slipway.base.errors import PolicyError, ResourceError, SlipwayError, WaitTimeout
 from slipway.deploying.creation.creation_context import CreationContext
 from slipway.deploying.creation.parallel_creation import remove_ahead
 from slipway.deploying.deployment.interim_catalog import DeploymentCatalogs, InterimCatalog
@@ -174,7 +174,7 @@ def test_one_that_goes_already_is_waited_for() -> None:
     story = Story([STOPS, STOPS, gone()], grace=0).run()
     assert story.vertex.sent == []
     assert Story([gone()], grace=0).run().vertex.sent == []
-    error = Story([STOPS], grace=0).fails(Timeout)
+    error = Story([STOPS], grace=0).fails(WaitTimeout)
     assert "within 2 h" in error.what and "deploy again" in str(error.fix)
 
 

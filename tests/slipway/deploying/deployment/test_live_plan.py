@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 import pytest
 
 from slipway.authoring.stack.stack import Stack
-from slipway.base.errors import ConfigError, ResourceError, SlipwayError, Timeout
+from slipway.base.errors import ConfigError, ResourceError, SlipwayError, WaitTimeout
 from slipway.deploying.deployment.actions import of_current
 from slipway.deploying.deployment.live_plan import await_provisioned, read_and_plan
 from slipway.deploying.deployment.plan import Plan
@@ -265,7 +265,7 @@ def test_it_reads_and_plans_again_until_the_cluster_is_made() -> None:
 def test_preview_shows_the_plan_as_it_is_and_nobody_waits_for_ever() -> None:
     story = Story(WAITING)
     assert story.run(wait=False) is WAITING and story.slept == []
-    with pytest.raises(Timeout, match="cpu-1a2b3c4 is still being made"):
+    with pytest.raises(WaitTimeout, match="cpu-1a2b3c4 is still being made"):
         Story(WAITING).run(wait=True)
 
 

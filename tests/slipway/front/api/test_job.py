@@ -45,11 +45,16 @@ def test_jobs_are_listed_by_what_one_asks_for_and_told_beside_each_other(stack: 
     first, second = (slipway.submit("hello", code_=f"print({number})").wait(timeout=120) for number in (1, 2))
     other = slipway.submit("crew", code_="print(3)").wait(timeout=120)
     assert slipway.jobs() == (other, second, first) and slipway.jobs(limit=1) == (other,)
-    assert slipway.jobs(template="hello", state="succeeded") == (second, first) and slipway.jobs(user="bob") == ()
+    assert slipway.jobs(template="hello", state=first.state) == (second, first) and slipway.jobs(user="bob") == ()
     measured(stack, first.name, {"accuracy": 0.9})
     table = slipway.jobs(template="hello").results("-accuracy")
-    assert [row["job"] for row in table] == [first.name, second.name]
+    assert [row["name"] for row in table] == [first.name, second.name]
     assert [row["best"] for row in table] == [True, False] and table.best[0].name == first.name
+    row = table[0]
+    for key in ("name", "resource_name", "user", "template", "state", "raw_state", "waited", "ran"):
+        assert row[key] == getattr(first, key), key
+    assert first.created and row["created"] == first.created.isoformat() and row["failure_reason"] is None
+    assert (first.given_name, row["given_name"], first.raw_state) == ("", None, "JOB_STATE_SUCCEEDED")
     assert table[0].keys() == table[1].keys() and table[1]["metrics.accuracy"] is None
     assert (table[0]["params.code"], table[0]["metrics.accuracy"]) == ("print(1)", 0.9)
     assert len(Jobs().results("-accuracy")) == 0
@@ -69,8 +74,9 @@ def test_the_results_of_a_sweep_are_rows_in_the_order_of_its_runs_or_the_best_fi
         measured(stack, name, {"loss": loss, HOSTILE: 1})
     plain, found = sweep.results(), sweep.results("loss")
     assert [row["run"] for row in plain] == [0, 1, 2] and [row["best"] for row in plain] == [None] * 3
-    assert [row["cause"] for row in plain][:2] == [None, None] and "a non-zero status of 3" in str(plain[2]["cause"])
-    assert [row["job"] for row in found] == [names[2], names[1], names[0]]
+    assert [row["failure_reason"] for row in plain][:2] == [None, None]
+    assert "a non-zero status of 3" in str(plain[2]["failure_reason"]) and sweep.jobs()[2].failure_reason
+    assert [row["name"] for row in found] == [names[1], names[0], names[2]], "what succeeded comes first"
     assert [row.name for row in found.best] == [names[1]], "what failed is not best"
     assert slipway.jobs(sweep=sweep.id) == sweep.jobs()
     html = found._repr_html_().lower()
@@ -107,7 +113,7 @@ def test_each_run_of_a_grid_is_sent_awaited_and_read(
     assert (sent.count, len(sent.jobs())) == (2, 2) and sent.id.startswith("hello-")
     assert [job.parameters for job in sent.jobs()] == [{"code": code} for code in codes]
     done = sent.wait(timeout=120)
-    assert [job.state for job in done] == ["JOB_STATE_SUCCEEDED"] * 2 and "main  two" in list(done[1].logs())
+    assert [job.state for job in done] == ["succeeded"] * 2 and "main  two" in list(done[1].logs())
     assert slipway.sweep("hello", [{"code": code} for code in codes]) == sent, "the same runs are the same sweep"
     assert len(stack.jobs()) == 2 and capfd.readouterr() == ("", "")
     (stack.folder / "s.yaml").write_text("grid: {code: [\"print('one')\", \"print('two')\"]}")
@@ -134,14 +140,14 @@ def test_a_cancelled_sweep_goes_on_and_a_failed_run_is_told_with_the_call_that_s
 ) -> None:  # N7, N12
     runs = [{"code": SLEEP}, {"code": "raise SystemExit(3)"}]
     sent = slipway.sweep("hello", runs, capacity="pool")
-    stack.until(lambda: any(job.state == "JOB_STATE_FAILED" for job in sent.jobs()))
+    stack.until(lambda: any(job.state == "failed" for job in sent.jobs()))
     sent.cancel()
     with pytest.raises(ResourceError, match="1 of 2 runs of sweep") as failed:
         sent.wait(timeout=60)
     assert "the same call with retry_failed=True" in failed.value.fix
     both = sent.wait(timeout=60, check=False)
-    assert [job.state for job in both] == ["JOB_STATE_CANCELLED", "JOB_STATE_FAILED"], "the loop of docs/python.md"
-    assert repr(both[1]) == f"Job(name={both[1].name!r}, state='JOB_STATE_FAILED')"
+    assert [job.state for job in both] == ["cancelled", "failed"], "the loop of docs/python.md"
+    assert repr(both[1]) == f"Job(name={both[1].name!r}, state='failed')"
     slipway.sweep("hello", runs, capacity="pool", retry_cancelled=True)
     assert sorted(job["labels"]["slipway-run"] for job in stack.jobs()) == ["0", "0-1", "1"]
     alone = slipway.sweep("hello", runs[:1], capacity="pool", request_id="alone")

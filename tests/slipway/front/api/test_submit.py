@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 import slipway
-from slipway.base.errors import AnswerUnknown, Cancelled, ConfigError, PolicyError, ResourceError, Timeout
+from slipway.base.errors import AnswerUnknown, Cancelled, ConfigError, PolicyError, ResourceError, WaitTimeout
 from slipway.google.trials import Trial
 from slipway.model.kinds import TUNING_JOB
 from slipway.using.context import Context
@@ -40,10 +40,10 @@ def stack(_stack: Stack, monkeypatch: pytest.MonkeyPatch) -> Iterator[Stack]:
 
 def test_a_job_is_submitted_awaited_and_read(stack: Stack, capfd: pytest.CaptureFixture[str]) -> None:  # N12
     job = slipway.submit("hello", code_="print('out of the job'); print('and more')")
-    assert job.name.startswith("hello-") and job.state.startswith("JOB_STATE_")
+    assert job.name.startswith("hello-") and job.raw_state.startswith("JOB_STATE_")
     assert (job.commit, job.dirty) == ("3f9c2e1", None), "catalogs of long ago don't tell"  # N8
     done = job.wait(timeout=120)
-    assert done.ended and done.state == "JOB_STATE_SUCCEEDED" and done == job
+    assert done.ended and done.state == "succeeded" and done == job
     assert done.output == f"gs://w-{stack.name}/jobs/{job.name}"
     assert {"main  out of the job", "main  and more"} <= set(done.logs())
     assert done.best_trial is None
@@ -71,9 +71,9 @@ def test_a_team_is_named_as_by_the_command(stack: Stack) -> None:  # N32
 
 def test_a_handle_does_not_change_and_a_newer_one_is_asked_for(stack: Stack) -> None:  # N12
     job = slipway.submit("hello", code_=SLEEP)
-    stack.until(lambda: job.refresh().state == "JOB_STATE_RUNNING")
-    assert job.state != "JOB_STATE_RUNNING" and not job.ended
-    with pytest.raises(Timeout, match="it is running, and goes on"):
+    stack.until(lambda: job.refresh().state == "running")
+    assert job.state != "running" and not job.ended
+    with pytest.raises(WaitTimeout, match="it is running, and goes on"):
         job.wait(timeout=0.5)
     job.cancel()
     with pytest.raises(Cancelled):
@@ -99,7 +99,7 @@ def test_a_submission_moves_on_when_its_wait_runs_out(stack: Stack) -> None:  # 
     second, first = stack.jobs()[:2]
     assert job.resource_name == second["name"] and second["labels"]["slipway-capacity-type"] == "spot"
     assert first["labels"]["slipway-capacity-type"] == "pool" and first["state"].startswith("JOB_STATE_CANCEL")
-    assert job.wait(timeout=60).state == "JOB_STATE_SUCCEEDED"
+    assert job.wait(timeout=60).state == "succeeded"
 
 
 def test_what_costs_more_than_the_stack_lets_pass_is_raised_until_it_is_confirmed(stack: Stack) -> None:  # N12, W2
@@ -117,7 +117,7 @@ def test_what_costs_more_than_the_stack_lets_pass_is_raised_until_it_is_confirme
         assert "s3cr3t" not in str(error.value)
         with pytest.raises(ConfigError, match="yes is given a str"):
             slipway.submit("hello", yes="no")  # type: ignore[arg-type]
-        assert slipway.submit("hello", capacity="spot", yes=True).state.startswith("JOB_STATE_")
+        assert slipway.submit("hello", capacity="spot", yes=True).raw_state.startswith("JOB_STATE_")
         assert slipway.sweep("hello", {"code": ["print(1)", "print(2)"]}, capacity="spot", yes=True).count == 2
 
 

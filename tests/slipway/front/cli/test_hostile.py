@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 import urllib3
 
-from slipway.base.errors import Timeout
+from slipway.base.errors import WaitTimeout
 from slipway.front.cli.terminal.watching import watch
 from slipway.google.connection import Connection
 from slipway.google.session import Session
@@ -148,7 +148,7 @@ def test_who_interrupts_it_once_it_has_sent_is_told_what_was(stack: Stack, monke
         done = stack.run("submit", "hello", "--output", "json")
     (job,) = stack.jobs()
     name = job["displayName"]
-    assert (done.code, done.out) == (130, "")
+    assert (done.code, done.json["error"]["what"]) == (130, f"interrupted; job {name} was sent")
     assert f"interrupted; job {name} was sent\n" in done.err and f"fix: slipway jobs show {name}\n" in done.err
     with monkeypatch.context() as patched:
         patched.setattr("slipway.front.cli.jobs.cancel.cancel_job", interrupted)
@@ -228,7 +228,7 @@ def test_a_service_that_never_answers_does_not_outlast_the_timeout(stack: Stack)
     after = Context(folder=stack.folder, clock=Clock(monotonic=lambda: http.seconds, sleep=http.sleep))
     connection = Connection(Session(http, sleep=http.sleep), before.connection.endpoints)
     after.__dict__.update(catalog=before.catalog, connection=connection)
-    with pytest.raises(Timeout):
+    with pytest.raises(WaitTimeout):
         watch(after, before.vertex.job(job["name"]), logs=True, timeout=20.0)
     assert http.seconds < 20.0 + 4 * WATCHING.read
 

@@ -50,7 +50,7 @@ def test_json_is_one_document_of_the_plan_the_job_or_its_end(open_to_commands: S
 @pytest.mark.journey
 def test_json_waits_for_the_end_of_a_job_that_is_not_detached(open_to_commands: Stack) -> None:
     done = open_to_commands.run("run", "-o", "json", "--", "python", "-c", "raise SystemExit(3)")
-    assert done.code == 4 and json.loads(done.out)["job"]["state"] == "JOB_STATE_FAILED"
+    assert done.code == 4 and json.loads(done.out)["job"]["state"] == "failed"
 
 
 @pytest.mark.journey

@@ -1,6 +1,7 @@
 """`slipway session`: a machine that is held, and runs what its owner sends. # N25"""
 
 import json
+import re
 import signal
 import subprocess
 from collections.abc import Iterator
@@ -114,6 +115,43 @@ def test_one_runs_at_a_time_and_ctrl_c_is_the_commands(session: Stack) -> None:
     gone = session.run("session", "run", "train.py")
     assert gone.code == 4 and "fix: slipway session start" in gone.err, gone.err
     assert session.run("session", "list").out == ""
+
+
+@pytest.mark.journey
+def test_runs_are_listed_with_metrics_compared_and_interrupted_from_elsewhere(session: Stack) -> None:
+    writes = "import os, sys\nopen(os.environ['SLIPWAY_OUTPUT'] + '/metrics.json', 'w').write(sys.argv[1])\n"
+    (session.folder / "train.py").write_text(writes)
+    assert session.run("session", "run", "train.py", '{"accuracy": 0.8}').code == 0
+    (session.folder / "train.py").write_text(f"{writes}sys.exit(int(sys.argv[2]))\n")
+    assert session.run("session", "run", "train.py", '{"accuracy": 0.9}', "3").code == 3
+    (session.folder / "waits.py").write_text(WAITS)
+    with session.started("session", "run", "waits.py") as run:
+        begun(run)
+        interrupted = session.well("session", "interrupt")
+        assert "run 3 of session session is interrupted: python waits.py" in interrupted.out
+        _, err = run.communicate(timeout=120)
+    assert run.returncode in (1, 130) and "KeyboardInterrupt" in err, err
+    nothing = session.run("session", "interrupt")
+    assert nothing.code == 4 and "runs nothing" in nothing.err and "run 3 has ended" in nothing.err
+
+    def read() -> bool:
+        runs = session.well("session", "runs", "--sort", "-accuracy", "-o", "json").json["runs"]
+        return [run["metrics"].get("accuracy") for run in runs] == [0.8, 0.9, None]
+
+    session.until(read)
+    runs = session.well("session", "runs", "--sort", "-accuracy", "-o", "json").json["runs"]
+    assert [(run["number"], run["state"]) for run in runs][:2] == [(1, "succeeded"), (2, "failed")]
+    assert (runs[1]["exitCode"], runs[1]["failureReason"]) == (3, "the command ended with 3") and runs[0][
+        "ranSeconds"
+    ] > 0
+    compared = session.well("session", "compare", "1", "session/2")
+    assert re.search(r"FILE +train.py +\w{8} +\w{8}\n", compared.out) and re.search(
+        r"METRIC +accuracy +0.8 +0.9\n", compared.out
+    )
+    assert session.run("session", "compare", "1", "9").code == 4
+    session.well("session", "stop")
+    session.all_end()
+    assert re.search(r"\n +2 +failed +0.9 ", session.well("session", "runs", "session").out), "also once it has ended"
 
 
 @pytest.mark.journey

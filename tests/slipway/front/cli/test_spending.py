@@ -52,6 +52,26 @@ def test_a_terminal_is_asked(dear: Stack) -> None:
     assert dear.asked(*SPOT, answer="y").code == 0 and len(dear.jobs()) == 1
 
 
+def test_a_terminal_is_asked_before_a_full_pool_is_left_for_billed_machines(full: Stack) -> None:
+    before = len(full.jobs())
+    question = (
+        r"leaves pool cpu for spot, which costs \$[\d.]+/h extra: pool full.*\nSend it there instead of waiting\?"
+    )
+    refused = full.asked("submit", "hello", answer="n")
+    assert re.search(question, refused.err) and refused.code == 130 and len(full.jobs()) == before, refused.err
+    assert full.asked("submit", "hello", answer="y").code == 0 and len(full.jobs()) == before + 1
+    full.catalog["confirmAbove"] = 4.0
+    full.publish()
+    for words in (("submit", "hello"), ("submit", "hello", "--capacity", "spot")):
+        assert "Send it" not in full.asked(*words, answer="n").err, "the stack has agreed, and a place was named"
+    full.catalog["confirmAbove"] = 1.0
+    full.publish()
+    for flags in (("--yes",), ("--then", "spot"), ("--wait-for", "pool=1s", "--then", "spot")):
+        done = full.asked("submit", "hello", *flags, answer="n")
+        assert done.code == 0 and "Send it" not in done.err, done.err
+    assert full.well("submit", "hello").code == 0, "nobody can be asked, and the price is within the limit"
+
+
 def test_a_yes_is_none_to_what_a_deployment_made_dearer_meanwhile(full: Stack) -> None:
     full.catalog["confirmAbove"] = 0.01
     full.publish()

@@ -1,5 +1,6 @@
 """`slipway submit` on a real local cloud: what runs, what is shown, and what is refused before anything is sent."""
 
+import json
 import re
 import signal
 from pathlib import Path
@@ -32,7 +33,7 @@ def test_json_stands_alone_on_stdout_and_the_log_of_a_followed_job_is_beside_it(
     assert job["requestId"] == done.json["requestId"] and job["user"] == "ada" and job["commit"] == "3f9c2e1"
     assert job["output"] == f"gs://w-{stack.name}/jobs/{job['displayName']}"
     assert job["workerPools"][0]["role"] == "main"
-    assert job["state"] == "JOB_STATE_SUCCEEDED" and job["waitSeconds"] >= 0 and "main  hello" in done.err
+    assert job["state"] == "succeeded" and job["waitSeconds"] >= 0 and "main  hello" in done.err
 
 
 def test_a_dry_run_prints_what_would_be_sent_and_sends_nothing(stack: Stack) -> None:  # P3, B2
@@ -48,6 +49,14 @@ def test_a_dry_run_prints_what_would_be_sent_and_sends_nothing(stack: Stack) -> 
     document = stack.well(*words, "--dry-run", "--output", "json").json
     assert (document["schema"], document["kind"], document["requestId"]) == (2, "submission-plan", "dry-1")
     assert document["request"] == printed.json
+    assert document["verdict"]["outcome"] == "scales-up" and "grows 1 → 3" in document["verdict"]["text"]
+    place = document["place"]
+    assert (place["capacityType"], place["cluster"], place["region"]) == ("pool", "cpu", document["region"])
+    assert [(part["role"], part["count"], part["pool"]) for part in place["machines"]] == [
+        ("scheduler", 1, "workers"),
+        ("workers", 2, "workers"),
+    ]
+    assert float(document["pricePerHour"]) > 0 and document["passedOver"] == document["toConfirm"] == []
     done = stack.well(*words)
     assert "grows 1 → 3" in done.out and "(adds $0.49/h" in done.out
     sent, request = stack.jobs()[0], printed.json
@@ -55,6 +64,31 @@ def test_a_dry_run_prints_what_would_be_sent_and_sends_nothing(stack: Stack) -> 
     assert [pool["replicaCount"] for pool in request["jobSpec"]["workerPoolSpecs"]] == [1, 2]
     for asked, got in zip(request["jobSpec"]["workerPoolSpecs"], sent["jobSpec"]["workerPoolSpecs"], strict=True):
         assert asked["containerSpec"] == got["containerSpec"] and asked["machineSpec"] == got["machineSpec"]
+
+
+def test_an_error_is_json_where_json_is_asked_for(stack: Stack) -> None:
+    for words, kind, code in (
+        (("submit", "helo", "-o", "json"), "ConfigError", 2),
+        (("jobs", "show", "nothing", "--output=json"), "ResourceError", 4),
+        (("jobs", "list", "--no-such-flag", "--output", "json"), "ConfigError", 2),
+        (("jobs", "list", "--state", "asleep", "-o", "json"), "ConfigError", 2),
+    ):
+        done = stack.run(*words)
+        error = done.json["error"]
+        assert (done.code, done.json["kind"], error["type"], error["exitCode"]) == (code, "error", kind, code), words
+        assert f"error: {error['what']}" in done.err and f"fix: {error['fix']}".split("\n")[0] in done.err, done.err
+    (line,) = stack.run("jobs", "logs", "nothing", "-o", "json").out.splitlines()
+    assert json.loads(line)["error"]["exitCode"] == 4, "an object a line"
+    assert stack.run("jobs", "show", "nothing").out == "", "only where it is asked for"
+    failed = stack.run("submit", "hello", "-p", "code=raise SystemExit(3)", "--wait", "--output", "json")
+    assert failed.json["error"]["exitCode"] == failed.code == 4 and "status of 3" in failed.json["job"]["failureReason"]
+    late = stack.run("submit", "hello", "-p", f"code={SLEEP}", "--wait", "--timeout", "1s", "-o", "json")
+    assert (
+        late.json["error"]["type"] == "WaitTimeout"
+        and late.json["job"]["displayName"] == stack.jobs()[0]["displayName"]
+    )
+    waited = stack.run("jobs", "wait", failed.json["job"]["displayName"], "-o", "json")
+    assert waited.json["kind"] == "job" and waited.json["error"]["exitCode"] == 4
 
 
 def test_a_prebuilt_image_past_its_last_day_is_told_to_operators_and_not_to_submitters(stack: Stack) -> None:  # N3

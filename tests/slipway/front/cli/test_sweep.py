@@ -100,7 +100,7 @@ def test_failed_runs_are_told_to_who_waits_and_sent_once_more(snapshot: Snapshot
     words = ("submit", "hello", "--sweep", "s.csv")
     first = stack.run(*words, "--wait", "--output", "json")
     assert first.code == 4, first.err
-    assert [state["state"] for state in first.json["states"]] == ["JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED"]
+    assert [state["state"] for state in first.json["states"]] == ["succeeded", "failed"]
     again = stack.run(*words, "--wait")
     assert again.code == 4 and "0 submitted now, 2 before," in again.out
     assert "error: 1 of 2 runs" in again.err and "did not succeed\n  why: 1" in again.err

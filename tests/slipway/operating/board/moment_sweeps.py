@@ -7,6 +7,7 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 
 from bench.month import HOSTILE
+from slipway.model.job_state import JobState
 from slipway.model.prices import Price
 from slipway.operating.board.life import Life, Mark, Phase, Use
 from slipway.operating.board.sweep import BoardSweep, board_sweep
@@ -43,20 +44,21 @@ def _metrics(job: PastJob, chance: random.Random) -> Metrics:
         MetricStep(step, {"accuracy": top - 0.4 * math.exp(-step / 6), "loss": 1.2 * math.exp(-step / 7) + 1 - top})
         for step in range(1, 31)
     )
-    return Metrics(steps[-1].values, steps, "metrics.json")
+    return Metrics(steps[-1].values, steps, source="metrics.json")
 
 
 def _row(job: PastJob, metrics: Metrics, *, best: bool) -> ResultRow:
     assert job.started and job.created
     end = job.ended or job.started
     return ResultRow(
-        job=job.name,
+        resource_name=job.name,
         name=job.display_name,
         run=int(job.run),
-        state="JOB_STATE_SUCCEEDED" if metrics else "JOB_STATE_FAILED",
+        state=JobState.SUCCEEDED if metrics else JobState.FAILED,
+        raw_state="JOB_STATE_SUCCEEDED" if metrics else "JOB_STATE_FAILED",
         ended=True,
         error="" if metrics else _FAILED,
-        cause="" if metrics else _FAILED,
+        failure_reason="" if metrics else _FAILED,
         template=job.template,
         user=job.user,
         capacity_type=job.capacity_type,
@@ -64,9 +66,9 @@ def _row(job: PastJob, metrics: Metrics, *, best: bool) -> ResultRow:
         metrics=dict(metrics),
         metrics_why=metrics.why,
         best=best,
-        create_time=job.created,
-        wait_seconds=(job.started - job.created).total_seconds(),
-        run_seconds=(end - job.started).total_seconds(),
+        created=job.created,
+        waited=(job.started - job.created).total_seconds(),
+        ran=(end - job.started).total_seconds(),
         cost=job.cost or Price(Decimal(0)),
         paid_anyway=False,
     )

@@ -75,6 +75,14 @@ def test_a_file_without_a_usable_number_says_why(content: bytes, no_garbage: Non
     assert not parsed and parsed.steps == () and parsed.why.startswith("metrics.json ")
 
 
+def test_nan_and_infinity_are_told_by_name_also_where_an_earlier_step_had_a_number() -> None:
+    found = parse_metrics(b'{"loss": NaN, "lr": 0.1}')
+    assert dict(found) == {"lr": 0.1} and found.not_finite == {"loss": "NaN"}
+    diverged = parse_metrics(b'[{"step": 1, "loss": 0.5}, {"step": 2, "loss": NaN}, {"step": 3, "a": Infinity}]')
+    assert dict(diverged) == {} and diverged.not_finite == {"loss": "NaN", "a": "Infinity"}
+    assert diverged.why == "metrics.json has no finite number: loss is NaN and a is Infinity"
+
+
 def test_names_and_steps_are_bounded() -> None:
     assert len(parsed({str(name): name for name in range(1000)})) == MOST_NAMES
     many = parsed([{"step": step, "loss": -step} for step in range(5000)])

@@ -1,5 +1,6 @@
 """Rows of results: what varies, the metrics, and which is best; and jobs compared field by field. # N19"""
 
+import math
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -16,7 +17,16 @@ from slipway.using.jobs.comparison import ComparedField, compare_jobs
 from slipway.using.jobs.cost import job_cost
 from slipway.using.jobs.description import JobDescription
 from slipway.using.jobs.metrics import Metrics
-from slipway.using.jobs.results import Goal, Results, flat_rows, goal_of, result_rows, varying_parameters
+from slipway.using.jobs.results import (
+    Goal,
+    Results,
+    flat_rows,
+    goal_of,
+    metric_text,
+    require_metrics,
+    result_rows,
+    varying_parameters,
+)
 from tests.builders import jobs
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
@@ -50,7 +60,7 @@ def test_a_row_has_what_varies_with_time_and_cost() -> None:  # N19
         {"lr": 0.1},
         {"loss": 2, "accuracy": 0.9},
     )
-    assert (first.wait_seconds, first.run_seconds) == (60, 1800) and first.cost and first.cost.known > 0
+    assert (first.waited, first.ran) == (60, 1800) and first.cost and first.cost.known > 0
     assert table.best == () and not first.best, "nobody said what is better"
 
 
@@ -59,9 +69,9 @@ def test_a_row_has_the_name_that_people_chose_and_a_session_no_command() -> None
     called = replace(called, labels={**called.labels, "slipway-name": "lr-01"})
     session = replace(session, labels={**session.labels, "slipway-session": "s"})
     table = results((called, {}), (job(3, command="ls"), {}), (session, {}))
-    assert [row.chosen_name for row in table.rows] == ["lr-01", "", ""]
+    assert [row.given_name for row in table.rows] == ["lr-01", "", ""]
     assert [row.parameters.get("command") for row in table.rows] == ["python train.py", "ls", None]
-    assert [row["chosen_name"] for row in flat_rows(table)] == ["lr-01", None, None]
+    assert [row["given_name"] for row in flat_rows(table)] == ["lr-01", None, None]
 
 
 def test_only_what_succeeded_is_best() -> None:  # N19
@@ -73,6 +83,21 @@ def test_only_what_succeeded_is_best() -> None:  # N19
 def test_what_is_equally_good_is_best_together() -> None:
     rows = [(job(number), {"accuracy": value}) for number, value in enumerate((0.9, 0.8, 0.9))]
     assert [row.run for row in results(*rows, goal=Goal("accuracy", maximize=True)).best] == [0, 2]
+
+
+def test_what_succeeded_is_sorted_before_what_did_not() -> None:
+    states = {0: "FAILED", 1: "SUCCEEDED", 2: "CANCELLED", 3: "RUNNING", 4: "SUCCEEDED"}
+    rows = [(job(number, state), {"accuracy": 0.9 - number / 10}) for number, state in states.items()]
+    found = results(*rows, (job(5), {})).sorted_by(Goal("accuracy", maximize=True))
+    assert [row.run for row in found.rows] == [1, 4, 3, 0, 2, 5]
+
+
+def test_a_metric_that_is_no_finite_number_is_named_and_never_best() -> None:
+    bad = Metrics({}, not_finite={"loss": "NaN"})
+    table = result_rows([job(0), job(1)], {job(0).name: bad, job(1).name: Metrics({"loss": 2.0})}, NOW)
+    assert table.metrics == ("loss",) and [metric_text(row, "loss") for row in table.rows] == ["NaN", "2"]
+    assert math.isnan(float(flat_rows(table)[0]["metrics.loss"] or 0))
+    require_metrics(result_rows([job(0)], {job(0).name: bad}, NOW), ["loss"])
 
 
 @pytest.mark.parametrize("descending", [True, False])

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.base.errors import AnswerUnknown, Cancelled, ConfigError, PolicyError, Timeout
+from slipway.base.errors import AnswerUnknown, Cancelled, ConfigError, PolicyError, WaitTimeout
 from slipway.google.failures import Answer, failure
 from slipway.google.jobs import VertexJob
 from slipway.model.kinds import JobKind
@@ -296,12 +296,12 @@ def test_a_time_out_names_the_regions_where_a_leg_waits() -> None:
         race(there)
     there.dead, vertex = False, there.context.vertex
     east = next(job for job in there.jobs if job.region == EAST)
-    with pytest.raises(Timeout) as raised:
+    with pytest.raises(WaitTimeout) as raised:
         decided(there.context, vertex.job(east.name), lambda _: None, timeout=30)
     assert raised.value.why == f"it waits on in {EAST}"
     ended = vertex.job(there.jobs[0].name)
     there.silent = (EAST,)
-    with pytest.raises(Timeout) as raised:
+    with pytest.raises(WaitTimeout) as raised:
         decided(there.context, ended, lambda _: None, timeout=30)
     assert raised.value.why == f"{EAST} does not answer"
 
@@ -452,7 +452,7 @@ def test_where_the_winner_falls_silent_the_others_are_cancelled_and_it_is_waited
     with pytest.raises(Killed):
         race(there)
     there.dead, there.silent, told = False, (EAST,), list[str]()
-    with pytest.raises(Timeout):
+    with pytest.raises(WaitTimeout):
         decided(there.context, there.context.vertex.job(there.jobs[0].name), told.append, timeout=30)
     assert told[-1].endswith("us-east5 does not answer; it is asked again, and after Ctrl-C the same command goes on")
     assert states(there) == {HOME: "CANCELLED", EAST: "RUNNING", WEST: "CANCELLED"}

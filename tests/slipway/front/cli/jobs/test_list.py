@@ -7,6 +7,7 @@ import pytest
 
 from slipway.google.failures import Call
 from slipway.google.vertex import _read_job
+from slipway.model.job_state import SELECTABLE
 from slipway.model.kinds import PIPELINE
 from slipway.using.context import Context
 from slipway.using.jobs.description import describe
@@ -38,8 +39,18 @@ def test_a_list_can_be_narrowed(past: Past) -> None:
         return [job["displayName"] for job in listed]
 
     assert names() == [past.crew, past.failed, past.fine]
+    crew, *_ = past.stack.well("jobs", "list", "-o", "json").json["jobs"]
+    assert crew["parameters"]["workers"] == 2 and (crew["state"], crew["rawState"]) == (
+        "succeeded",
+        "JOB_STATE_SUCCEEDED",
+    )
+    code = crew["parameters"]["code"]
+    assert len(code) > 60 and code in past.stack.well("jobs", "list").out, "nothing is cut in a pipe"
+    assert code in past.stack.well("jobs", "show", past.crew).out
     assert names("--state", "failed") == [past.failed]
     assert names("--limit", "1") == [past.crew]
+    for state in SELECTABLE:  # Vertex AI rejects a state that a kind of job does not have.
+        assert set(names("--state", state)) <= {past.crew, past.failed, past.fine}
     assert names("--user", "somebody") == [] == names("--template", 'x" OR state!="')
     assert names("--user", "Ada", "--template", "hello", "--state", "succeeded") == [past.fine]
     assert {past.fine, past.failed} <= set(names("--all", "--limit", "1000"))

@@ -75,12 +75,13 @@ def test_the_runs_of_a_sweep_by_a_metric_the_best_first_and_starred(
     assert rows[names[0]]["metrics"]["=1+1"] == -2 and rows[names[0]]["parameters"] == {"code": "print(1)"}
 
     first, *rest = csv.DictReader(io.StringIO(stack.well(*listed, "--output", "csv").out))
-    assert [row["job"] for row in (first, *rest)] == names
+    assert [row["name"] for row in (first, *rest)] == names
     assert (first["params.code"], first["metrics.accuracy"], first["metrics.=1+1"]) == ("print(1)", "0.9712", "-2")
     assert rest[2]["params.code"] == "'+1", "a text that a spreadsheet would compute is one"
-    assert float(first["run_seconds"]) > 0 and float(first["cost"]) > 0
+    assert float(first["ran"]) > 0 and float(first["cost"]) > 0
     why = "ValueError: no such layer (main)"
-    assert (rest[1]["cause"], rows[names[2]]["cause"], first["cause"], rows[names[0]]["cause"]) == (why, why, "", None)
+    assert [row["failure_reason"] for row in (rest[1], first)] == [why, ""]
+    assert [rows[name]["failureReason"] for name in (names[2], names[0])] == [why, None]
     failed = stack.well("jobs", "list", "--state", "failed")
     assert failed.out.splitlines()[0].split()[-1] == "WHY" and why in failed.out
 

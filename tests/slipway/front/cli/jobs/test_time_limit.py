@@ -5,9 +5,9 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from slipway.base.errors import Timeout
+from slipway.base.errors import JobTimeout, ResourceError
 from slipway.google.jobs import VertexJob
-from slipway.using.jobs.failure import Failure
+from slipway.using.jobs.failure import Failure, reason_of
 from slipway.using.jobs.remedy import meaning
 from slipway.using.submission.ending import error_of_end
 from tests.slipway.front.cli.stack import Stack
@@ -34,7 +34,9 @@ def ended(state: str, ran: float, limit: float | None = 60.0) -> VertexJob:
 )
 def test_its_times_tell(job: VertexJob, timed_out: bool) -> None:
     assert job.timed_out == timed_out
-    assert isinstance(error_of_end(job), Timeout) == timed_out
+    assert isinstance(error_of_end(job), JobTimeout) == timed_out
+    assert issubclass(JobTimeout, ResourceError), "a job that reached its limit has failed"
+    assert (job.job_state == "timed-out", "reached its time limit" in reason_of(job)) == (timed_out, timed_out)
     assert ("timed out" in job.owner_and_age(BEGAN)) == timed_out
 
 
@@ -44,8 +46,10 @@ def test_who_waits_is_told_and_lists_say_so(stack: Stack) -> None:
     assert done.code == 9 and "reached its time limit of 1 s, and the service ended it" in done.err, done.err
     assert "fix: slipway submit --like hello-" in done.err and "--max-run TIME" in done.err
     (job,) = stack.jobs()
-    assert "timed out" in stack.run("jobs", "list").out
-    assert "state      timed out" in stack.run("jobs", "show", job["displayName"]).out
+    assert "timed-out" in stack.run("jobs", "list", "--state", "timed-out").out
+    for other in ("cancelled", "failed"):
+        assert "no jobs match" in stack.run("jobs", "list", "--state", other).err
+    assert "state      timed-out" in stack.run("jobs", "show", job["displayName"]).out
     assert "timed out)" in stack.run("jobs", "show", "hello").err
 
 

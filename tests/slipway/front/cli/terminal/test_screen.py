@@ -57,6 +57,13 @@ def test_no_text_from_elsewhere_has_a_style_of_ours(
     assert style not in capsys.readouterr().out.replace("\x1b[1m", "", 1).replace("\x1b[0m", "", 1)
 
 
+def test_a_text_is_cut_on_a_terminal_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+    text = f"python  train.py\n{'x' * 100}"
+    assert screen.brief(text) == f"python train.py {'x' * 100}"
+    monkeypatch.setattr(screen, "columns", lambda: 80)
+    assert screen.brief(text) == f"python train.py {'x' * 44}…"
+
+
 def test_json_is_the_same_value_and_acts_on_no_terminal() -> None:
     body = {"a": f"{TITLE}\x7f\x9b\u202e\u2028", "é": "läuft 🚀\n"}
     text = screen.json_text(body, indent=2)
