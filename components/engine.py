@@ -24,7 +24,6 @@ from slipway.authoring.stack.stack import NO_FILE, Edit, Stack, parse, with_conf
 from slipway.authoring.stack.yaml_file import Document, StackErrors, load
 from slipway.base.errors import ConfigError, SlipwayError
 from slipway.google.live import Unknown
-from slipway.google.provider_errors import ON_ERROR
 from slipway.model.identity import Identity
 from slipway.model.state import State, read
 
@@ -35,7 +34,6 @@ _FUNCTION = "pulumi:pulumi:readStackResourceOutputs"
 SAID = 32
 """The exit code that tells Pulumi's language host that the person knows the reason."""
 _DIY = "organization"  # the word of backends without organizations; the older ones of them know bare names alone
-ADVICE = f"should this fail without saying what to do: {ON_ERROR}"
 
 
 @dataclass(frozen=True)
@@ -63,15 +61,6 @@ class EngineRun:
     def identity(self, workspace: str = "") -> Identity:
         """Return the identity of what belongs to a workspace by its name, or to none."""
         return Identity(self.pulumi_project, self.name, workspace)
-
-    @property
-    def deployed(self) -> bool:
-        return isinstance(self.state, State) and bool(self.state.catalog_bucket)
-
-    @property
-    def begins(self) -> bool:
-        """Tell whether this is the first deployment of the stack, and no preview."""
-        return not self.preview and isinstance(self.state, State) and not self.state.catalog_bucket
 
 
 def _act_as_provider(gcp: pulumi.Config, project: str) -> None:
