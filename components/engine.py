@@ -18,6 +18,7 @@ from typing import Any, NoReturn, TypeVar
 
 import pulumi
 from pulumi.runtime.config import get_config_env, get_config_secret_keys_env
+from pulumi.runtime.settings import get_engine
 
 from slipway.authoring.stack.encrypted import check_encrypted
 from slipway.authoring.stack.stack import NO_FILE, Edit, Stack, parse, with_config
@@ -133,12 +134,22 @@ def fail(error: SlipwayError) -> NoReturn:
     # which the engine tells the person as well.
     if not _within():
         atexit.register(os._exit, SAID)
-    raise pulumi.RunError(str(error)) from error
+    raise _shown_once(pulumi.RunError(str(error))) from error
 
 
 def _within() -> bool:
     """Tell whether the program runs in a test, or in a thread of another program, as the Automation API runs it."""
     return mocked() is not None or threading.current_thread() is not threading.main_thread()
+
+
+def _shown_once(error: pulumi.RunError) -> pulumi.RunError:
+    """Return the error of a program. Pulumi's Automation API logs an inline program's error and returns it to the
+    engine, which shows both: its log leaves out this one."""
+    engine: Any = get_engine()
+    if mocked() is None and _within() and engine is not None:
+        log, text = engine.Log, str(error)
+        engine.Log = lambda request: log(request) if request.message != text else None
+    return error
 
 
 class ProgramEnd:
@@ -168,7 +179,7 @@ class ProgramEnd:
     def tell(self, error: BaseException | None = None) -> None:
         """Tell of it, and of the error that the program ended with."""
         if not self._come.done():
-            self.error = error
+            self.error = _shown_once(error) if isinstance(error, pulumi.RunError) else error
             self._come.set_result(None)
 
     async def come(self) -> None:
@@ -183,7 +194,7 @@ def as_shown(error: BaseException) -> BaseException:
     error in place of the program's, and without a traceback."""
     if not isinstance(error, Exception) or isinstance(error, pulumi.RunError):
         return error
-    return pulumi.RunError("".join(traceback.format_exception(error)))
+    return _shown_once(pulumi.RunError("".join(traceback.format_exception(error))))
 
 
 def beside(work: Callable[[], None]) -> None:
