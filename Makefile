@@ -40,7 +40,7 @@ endif
 # The roles of the laptop's own project are there in any case, so that a review of it can tell the mistakes of its file.
 OF_STACK = $(if $(filter local,$(STACK)),,--stack "$(STACK)")
 # The engine, and the shell's own login or, with LAPTOP, that of somebody of the laptop: engine WHO.
-engine = $(if $(LAPTOP),environment=$$($(PY) -m local.shell --as $(1) $(OF_STACK)); eval "$$environment";) \
+engine = $(if $(LAPTOP),export SLIPWAY_LAPTOP=1; environment=$$($(PY) -m local.shell --as $(1) $(OF_STACK)); eval "$$environment";) \
 	command -v pulumi >/dev/null || export PATH="$$PATH:$$($(PY) -m local.engine)"
 # Says what to do where the backend has no such stack, or there is no login to one.
 known = known=$$(pulumi stack --show-name --stack "$(STACK)" --non-interactive 2>&1) || { echo "$$known"; case "$$known" in *"no stack named"*) \

@@ -31,7 +31,7 @@ from slipway.model.origin import Origin, Program
 from slipway.model.state import State
 
 from .duplicates import refuse_duplicates
-from .engine import ADVICE, EngineRun, ProgramEnd, current_program, destroys, fail, in_thread, known
+from .engine import EngineRun, ProgramEnd, current_program, destroys, fail, in_thread, known
 from .entries import ArgumentError, refuse_no_place, refuse_sign_in, refuse_wrong
 from .foundations import absent_projects, await_created, foundations
 from .group import Group, all_declared, prefix
@@ -299,8 +299,6 @@ class Composition:
             group.voice = Voice(group.workspace.pulumi_resource_name if group.workspace else "")
         for group in self.groups:
             group.guard.together = [each.identity.label for each in self.groups] if group.guard.taken_down else ()
-        if run.begins:
-            pulumi.log.info(ADVICE)
 
     def _may_try_again(self, id_: str, why: str) -> bool:
         return any(group.creation.may_try_again(id_, why) for group in self.groups if group not in self.left)

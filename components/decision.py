@@ -19,12 +19,11 @@ from slipway.base.clock import right_time
 from slipway.deploying.deployment.live_plan import Declared, read_and_plan
 from slipway.deploying.deployment.plan import Plan
 from slipway.deploying.deployment.workspace_plan import metric_writers
-from slipway.deploying.generations.action import DELETE, What
 from slipway.google.live import Live, Unknown
 from slipway.google.provider_errors import Places
 from slipway.model.state import State
 
-from .engine import ADVICE, EngineRun
+from .engine import EngineRun
 from .voice import Voice
 
 if TYPE_CHECKING:
@@ -131,5 +130,3 @@ def tell(
         voice.info(message)
     for warning in (*first.warnings, *unknown):
         voice.warn(warning)
-    if run.deployed and not run.preview and first.plan.of(What.CREATE, *DELETE):
-        pulumi.log.info(ADVICE)  # After a kill of the program amid clusters only the engine's words remain.

@@ -15,7 +15,7 @@ from slipway.deploying.deployment.summary import outliving
 from slipway.model.origin import Origin
 from slipway.model.state import State
 
-from .engine import ADVICE, EngineRun, configured, left
+from .engine import EngineRun, configured, left
 from .guard import check, guard
 from .leaving import Leaving
 from .strays import refuse_foreign
@@ -30,9 +30,6 @@ def take_down(checkout: Path, edit: Edit | None) -> None:
     except SlipwayError:
         file = None  # A mistake in the stack file, or an edit of it, must not prevent a destruction.
     run = EngineRun.of(checkout, left(checkout, os.environ))
-    # The destruction takes the stack's outputs with it, and a killed program tells nothing any more.
-    if not run.preview:
-        pulumi.log.info(ADVICE)
     leaving = Leaving(os.environ, run.identity().label, (run.project, run.region), run.state)
     leaving.declared = file
     refuse_foreign(run, Origin(run.name))

@@ -19,6 +19,7 @@ from typing import Any, NoReturn, TypeVar
 
 import pulumi
 from pulumi.runtime.config import get_config_env, get_config_secret_keys_env
+from pulumi.runtime.settings import get_engine
 from pulumi.runtime.sync_await import _ensure_event_loop
 
 from slipway.authoring.stack.encrypted import check_encrypted
@@ -26,7 +27,6 @@ from slipway.authoring.stack.stack import NO_FILE, Edit, Stack, parse, with_conf
 from slipway.authoring.stack.yaml_file import Document, StackErrors, load
 from slipway.base.errors import ConfigError, SlipwayError
 from slipway.google.live import Unknown
-from slipway.google.provider_errors import ON_ERROR
 from slipway.model.identity import Identity
 from slipway.model.state import State, read
 
@@ -37,7 +37,6 @@ _FUNCTION = "pulumi:pulumi:readStackResourceOutputs"
 SAID = 32
 """The exit code that tells Pulumi's language host that the person knows the reason."""
 _DIY = "organization"  # the word of backends without organizations; the older ones of them know bare names alone
-ADVICE = f"should this fail without saying what to do: {ON_ERROR}"
 
 
 @dataclass(frozen=True)
@@ -65,15 +64,6 @@ class EngineRun:
     def identity(self, workspace: str = "") -> Identity:
         """Return the identity of what belongs to a workspace by its name, or to none."""
         return Identity(self.pulumi_project, self.name, workspace)
-
-    @property
-    def deployed(self) -> bool:
-        return isinstance(self.state, State) and bool(self.state.catalog_bucket)
-
-    @property
-    def begins(self) -> bool:
-        """Tell whether this is the first deployment of the stack, and no preview."""
-        return not self.preview and isinstance(self.state, State) and not self.state.catalog_bucket
 
 
 def _act_as_provider(gcp: pulumi.Config, project: str) -> None:
@@ -146,7 +136,7 @@ def fail(error: SlipwayError) -> NoReturn:
     # which the engine tells the person as well.
     if not _within():
         atexit.register(os._exit, SAID)
-    raise pulumi.RunError(str(error)) from error
+    raise _shown_once(pulumi.RunError(str(error))) from error
 
 
 def _within() -> bool:
@@ -184,6 +174,16 @@ def _is_importing(spec: ModuleSpec) -> bool:
     return getattr(spec, "_initializing", False)
 
 
+def _shown_once(error: pulumi.RunError) -> pulumi.RunError:
+    """Return the error of a program. Pulumi's Automation API logs an inline program's error and returns it to the
+    engine, which shows both: its log leaves out this one."""
+    engine: Any = get_engine()
+    if mocked() is None and _within() and engine is not None:
+        log, text = engine.Log, str(error)
+        engine.Log = lambda request: log(request) if request.message != text else None
+    return error
+
+
 class ProgramEnd:
     """The end of the running program: its stack registers the outputs then, also where the program fails."""
 
@@ -213,7 +213,7 @@ class ProgramEnd:
     def tell(self, error: BaseException | None = None) -> None:
         """Tell of it, and of the error that the program ended with."""
         if not self._come.done():
-            self.error = error
+            self.error = _shown_once(error) if isinstance(error, pulumi.RunError) else error
             self._come.set_result(None)
 
     async def come(self) -> None:
@@ -230,7 +230,7 @@ def as_shown(error: BaseException) -> BaseException:
     error in place of the program's, and without a traceback."""
     if not isinstance(error, Exception) or isinstance(error, pulumi.RunError):
         return error
-    return pulumi.RunError("".join(traceback.format_exception(error)))
+    return _shown_once(pulumi.RunError("".join(traceback.format_exception(error))))
 
 
 def beside(work: Callable[[], None]) -> None:

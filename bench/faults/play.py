@@ -17,7 +17,7 @@ from bench.faults.proxy import Strike
 from bench.faults.report import GOOD, Entry
 from bench.faults.stage import SETTINGS, Ran, Stage, stage
 from bench.faults.workshop import Workshop
-from slipway.google.provider_errors import ON_ERROR, meanings
+from slipway.google.provider_errors import meanings
 from tests.checkouts.shell import wait_for
 
 _MOST_AGAIN = 4
@@ -185,12 +185,12 @@ class Player:
 def told(first: Ran, point: Point) -> bool:
     """Tell whether the first run said what to do, or nothing had to be said: it went well, or was itself killed.
 
-    What every run says beforehand counts for nothing, and an error of the engine or its provider is told by
+    An error of the engine or its provider is told by
     `slipway explain`, which CI shows.
     """
     if first.code in (0, -9) or point.fault in ("kill-engine", "kill-cli"):
         return True
-    return bool(meanings(first.said.splitlines(), {}) or TOLD.search(first.said.replace(ON_ERROR, "")))
+    return bool(meanings(first.said.splitlines(), {}) or TOLD.search(first.said))
 
 
 def _with_who_ran(here: Stage, now: Ending) -> Ending:

@@ -16,13 +16,6 @@ from slipway.google.credentials import LOGIN
 from slipway.google.failures import OF_ROLES, QUOTA_TOO_SMALL, UNKNOWN_REASON, Answer, Call, Denied, failure
 from slipway.google.reasons import reason_of, sentences, shortened
 
-ON_ERROR = (
-    f"the same command again goes on from what is there; 401: first {LOGIN}; "
-    "else slipway doctor, or Slipway's docs/runbook.md"
-)
-"""Advice before an `up` or a destruction begins, for errors that never reach the program. The engine cuts what it shows
-while it runs after 150 characters."""
-
 _AGAIN = "the same command again: it goes on from what is there"
 _THEN = f"then {_AGAIN}"
 _ANSWER = r"googleapi: (?:got HTTP response code |Error )"

@@ -6,6 +6,7 @@ reads of it.
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -28,6 +29,10 @@ _COMMANDS = {
     "select": "pulumi stack select --create",
 }
 _CAPITAL = re.compile(r"(?<=[a-z0-9])[A-Z]")
+
+
+LAPTOP = "SLIPWAY_LAPTOP"
+"""Set by make with LAPTOP=1, so that the commands that a run prints are for the local cloud as well."""
 
 
 @dataclass(frozen=True)
@@ -97,7 +102,8 @@ class Origin:
     def command(self, verb: str, *flags: str) -> str:
         """Return the command that deploys it (`up`), takes it down and leaves what other stacks need (`destroy`), and
         so on."""
-        return " ".join((f"make {verb} STACK={self.stack}", *(f"ARGS={flag}" for flag in flags)))
+        laptop = ["LAPTOP=1"] if os.environ.get(LAPTOP) else []
+        return " ".join((f"make {verb} STACK={self.stack}", *laptop, *(f"ARGS={flag}" for flag in flags)))
 
     @property
     def up(self) -> str:

@@ -64,6 +64,34 @@ def test_a_hook_runs_what_make_installs(id_: str) -> None:
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+STUB = """#!/bin/bash
+case "$*" in *.shell*) echo 'export FROM_SHELL=1' ;; *.engine*) echo /nowhere ;; esac
+"""
+MAKEFILES = {"repository": ROOT / "Makefile", "starter": ROOT / "slipway" / "front" / "starter" / "Makefile.in"}
+TYPED = ("review BASE=main", "events", "preview", "up", "refresh", "destroy", "cancel", "select", "bootstrap", "shell")
+
+
+@pytest.mark.parametrize("makefile", MAKEFILES)
+def test_every_command_runs_in_a_shell_that_has_set_nothing(makefile: str, tmp_path: Path) -> None:
+    """The recipes end at a variable that is not set."""
+    for program in ("pulumi", ".venv/bin/python", ".venv/bin/uv"):
+        path = tmp_path / program
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(STUB)
+        path.chmod(0o755)
+    pins = ("requirements-local.txt", "requirements-dev.txt", "pyproject.toml", "vertex-local/pyproject.toml")
+    for name in ("stacks/Pulumi.dev.yaml", "bootstrap/Pulumi.ci.yaml", *pins, ".venv/.ready"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).touch()
+    shutil.copy(MAKEFILES[makefile], tmp_path / "Makefile")
+    environ = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+    for words in TYPED:
+        for laptop in ("", "LAPTOP=1"):
+            command = ["make", "STACK=dev", *words.split(), *laptop.split()]
+            done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True)
+            assert done.returncode == 0, (words, laptop, done.stdout + done.stderr)
+
+
 def test_the_wheel_has_every_package() -> None:
     packages = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["packages"]
     found = {path.parent.relative_to(ROOT).as_posix() for path in (ROOT / "slipway").rglob("__init__.py")}

@@ -24,7 +24,7 @@ from slipway.deploying.generations.generations import not_withdrawable, taken_id
 from slipway.deploying.generations.protection import refusal, undeletable
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.live import Unknown
-from slipway.google.provider_errors import ON_ERROR, meaning_of
+from slipway.google.provider_errors import meaning_of
 from slipway.model.cluster import PROTECT, Adoption, CurrentCluster
 from slipway.model.labels import STACK_LABEL
 from slipway.model.machines.spec import Disk, MachineSpec
@@ -112,7 +112,6 @@ def of_templates() -> Iterator[str]:
 
 
 def of_the_provider() -> Iterator[str]:
-    yield ON_ERROR
     yield str(meaning_of("nobody knows this one", {}).fix)
 
 

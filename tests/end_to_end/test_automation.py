@@ -74,6 +74,8 @@ def test_it_works_and_its_errors_are_raised_in_the_caller(checkout: Checkout) ->
     wrong, short, own = raised
     assert "pools.all.replicas.max: max 0 is not more than min 1" in wrong
     assert "custom_model_training_cpus" in short
+    for error, words in ((wrong, "replicas.max: max 0"), (short, "us-central1, so nothing"), (own, "ValueError:")):
+        assert error.partition("\nResources:")[0].count(words) == 1, error
     assert "ValueError: the program's own" in own and "While processing" not in own, own
     last, end = own[own.index("made") :].split("gone")
     last, down = last.split("took down")

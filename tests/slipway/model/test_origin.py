@@ -72,3 +72,9 @@ def test_a_setting_is_written_as_its_language_has_it() -> None:
 )
 def test_a_program_has_the_engines_commands(words: tuple[str, ...], of_file: str, of_program: str) -> None:
     assert (FILE.command(*words), PROGRAM.command(*words)) == (of_file, of_program)
+
+
+def test_a_command_of_the_laptop_is_one_that_works_there(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLIPWAY_LAPTOP", "1")
+    assert FILE.command("up", "--refresh") == "make up STACK=prod LAPTOP=1 ARGS=--refresh"
+    assert PROGRAM.up == "pulumi up --stack prod"
