@@ -53,7 +53,7 @@ def compare_jobs(
         (*PRICE, [exact_text(account.per_hour) for account in accounts]),
         *(("metric", name, [of_job.get(name) for of_job in measured]) for name in _names(measured, ())),
         ("outcome", "state", [job.job_state.value for job in jobs]),
-        ("outcome", "cause", [causes.get(job.name) for job in jobs]),
+        ("outcome", "failure reason", [causes.get(job.name) for job in jobs]),
         ("outcome", "error", [job.error or None for job in jobs]),
         ("outcome", "waited", [account.wait for account in accounts]),
         ("outcome", "ran", [account.run for account in accounts]),

@@ -46,7 +46,7 @@ def test_jobs_are_labelled_and_noted_and_found_by_that(stack: Stack) -> None:
     both = ("jobs", "list", "--label", "ablation")
     columns = stack.run(*both, "--metric", "loss").out.splitlines()[0].split()
     assert "ablation" in columns and "aa" not in columns
-    told = {row["job"]: row for row in csv.DictReader(stack.run(*both, "-o", "csv").out.splitlines())}
+    told = {row["name"]: row for row in csv.DictReader(stack.run(*both, "-o", "csv").out.splitlines())}
     assert (told[mine]["labels.ablation"], told[other]["labels.ablation"]) == ("decay", "none")
 
 

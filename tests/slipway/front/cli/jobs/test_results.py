@@ -120,7 +120,7 @@ def test_jobs_of_all_templates_can_be_compared_and_a_missing_metric_says_why(pas
     done = past.stack.well("jobs", "compare", past.crew, past.failed)
     assert "\x1b" not in done.said and re.search(r"template +crew +hello\n", done.out)
     assert re.search(r"OUTCOME +state +succeeded +failed\n", done.out)
-    assert re.search(r" cause +– +ValueError", done.out), "as the table of results has it"
+    assert re.search(r" failure reason +– +ValueError", done.out), "as the table of results has it"
     assert done.err == f"{past.crew} and {past.failed} have no metrics: no metrics.json in its output\n"
     for words in ((past.fine,), (past.fine, "nightly")):
         refused = past.run("jobs", "compare", *words)
