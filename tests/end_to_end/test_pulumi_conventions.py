@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from tests.checkouts.checkout import Checkout
-from tests.end_to_end.test_own_program import VERTEX, write
+from tests.checkouts.checkout import VERTEX, Checkout
+from tests.end_to_end.test_own_program import write
 from tests.local.conftest import ROOT
 
 pytestmark = pytest.mark.journey
@@ -99,12 +99,12 @@ def test_a_program_by_pulumis_conventions(checkout: Checkout) -> None:
     made = checkout.outputs()["cluster"]
     assert previewed and previewed[0] == made and live() == [made]
 
-    write(checkout, PROGRAM, **{"team:types": CLUSTER})
+    write(checkout, PROGRAM, 2, **{"team:types": CLUSTER})
     for verb in ("preview", "up"):
         refused = checkout.pulumi(verb)
         assert refused.code != 0, refused.said
         assert "PersistentResource vision-cpu: a transform changes labels" in refused.said, refused.said
-    write(checkout, PROGRAM, **{"team:types": "gcp:storage/bucket:Bucket"})
+    write(checkout, PROGRAM, 2, **{"team:types": "gcp:storage/bucket:Bucket"})
     assert "a transform changes" not in checkout.pulumi("preview").said
 
     write(checkout, PROGRAM, **{"team:renamed": True})
