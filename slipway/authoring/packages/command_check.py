@@ -5,14 +5,16 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import dropwhile, filterfalse
 from pathlib import PurePosixPath
 
 from slipway.authoring.packages.command_script import commands
 from slipway.authoring.packages.folder_packages import REQUIREMENTS, FolderPackages
 from slipway.authoring.packages.imported_modules import outer_modules, shadowing
 from slipway.authoring.packages.project_file import PROJECT, normal
+from slipway.authoring.packages.requirements import CONSTRAINT
 from slipway.authoring.packages.slipway_start import OF_GPUS, PACKAGES, RUNNERS, without_runner
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join
@@ -26,11 +28,23 @@ _ACCELERATE = (
     "--num_machines $WORLD_SIZE --machine_rank $RANK --main_process_ip $MASTER_ADDR --main_process_port $MASTER_PORT"
 )
 _PROCESSES = re.compile(r"--num[_-]processes[= ](\d+)")
-_ALONE = ("accelerate", "axolotl", "colossalai", "composer", "deepspeed", "fabric", "horovodrun", "lightning")
 _BY_SSH = ("mpiexec", "mpirun", "orterun", "horovodrun", "deepspeed")
 _BY_SSH_ALONE = "it reaches other machines by ssh, which Vertex AI does not offer"
-_TORCH_MODULES = ("torch.distributed.run", "torch.distributed.launch")
-_OWN_NODES = re.compile(r"--(?:standalone|nnodes(?:=\S+)?)")
+_LAUNCHERS = frozenset({*_BY_SSH, "accelerate", "axolotl", "colossalai", "composer", "fabric", "lightning", "torchrun"})
+_BY_MODULE = {
+    "torch.distributed.run": "torchrun",
+    "torch.distributed.launch": "torchrun",
+    "accelerate.commands.launch": "accelerate",
+}
+_ENVIRONMENTS = frozenset(RUNNERS) - {"conda", "mamba", "micromamba"}
+"""Programs of RUNNERS that no prebuilt image has."""
+_OWN_NODES = re.compile(r"--(?:standalone|nnodes(?:[= ]\S+)?)")
+_SCRIPT = re.compile(r"\S+\.py(?:\s.*)?")
+_BEFORE = re.compile(r"env|exec|time|nohup|[A-Za-z_]\w*=.*", re.DOTALL)
+"""Words before a program."""
+_INSTALLS = re.compile(r"\b(?:pip3?|uv|conda|mamba|poetry)\b.*\b(?:install|sync|add)\b")
+_ADDRESS = re.compile(r"(?!.* @ )\S*://")
+_OPTION_OR_ADDRESS = re.compile(rf"-|{_ADDRESS.pattern}")
 
 
 @dataclass(frozen=True)
@@ -51,11 +65,11 @@ def lacking(
     files: Mapping[str, bytes], command: str, packages: FolderPackages, here: Machine, others: Sequence[Machine]
 ) -> Iterator[str]:
     """Yield a line for the modules, and one for each program, that neither the image nor the listed packages have."""
-    listed = [*_names(packages)]
-    if "" not in listed and not _installs(command):
-        yield from _modules(files, command, packages, listed, here, others)
+    needs = _Needs(packages, here, others)
+    if needs.are_known and not _INSTALLS.search(command):
+        yield from needs.modules(outer_modules(files, command, packages.code), files)
     for words in map(_bare, commands(command)):
-        yield from _program(words, packages, listed, here, others)
+        yield from needs.program(words)
 
 
 def hidden(files: Mapping[str, bytes], command: str) -> Iterator[str]:
@@ -81,106 +95,90 @@ def require_joined(command: str, replicas: int | None) -> None:
 
 def _launcher(words: Sequence[str]) -> str:
     """Return the launcher that a command begins with; empty for none."""
-    program = PurePosixPath(words[0]).name if words else ""
-    if program == "torchrun" or program in _ALONE or program in _BY_SSH:
-        return program
-    started = words[2] if program.startswith("python") and words[1:2] == ["-m"] and len(words) > 2 else ""
-    if started in _TORCH_MODULES:
-        return "torchrun"
-    return "accelerate" if started.startswith("accelerate.commands.launch") else ""
+    program = PurePosixPath(next(iter(words), "")).name
+    if program.startswith("python") and "-m" in words[1:2]:
+        return _BY_MODULE.get("".join(words[2:3]), "")
+    return program if program in _LAUNCHERS else ""
 
 
 def _joined(words: Sequence[str], launcher: str) -> str:
     """Return the words that are right on several machines: those of torchrun for launchers without any."""
-    if launcher == "accelerate" and words[1:2] == ["launch"]:
-        rest = _text(words[2:])
-        given = _PROCESSES.search(rest)
-        processes = given[1] if given else "1"
-        others = " ".join(_PROCESSES.sub("", rest).split())
-        return f"accelerate launch {_ACCELERATE} --num_processes $(({processes} * WORLD_SIZE)) {others}"
+    if words[:2] == ["accelerate", "launch"]:
+        rest = shlex.join(words[2:])
+        processes = "".join(_PROCESSES.findall(rest)) or "1"
+        own = f"{_ACCELERATE} --num_processes $(({processes} * WORLD_SIZE))"
+        return f"accelerate launch {own} {_without(_PROCESSES, rest)}"
     if launcher == "torchrun":
-        rest = _text(words[3:] if words[1:2] == ["-m"] else words[1:])
-        return f"torchrun {_MEETING} {' '.join(_OWN_NODES.sub('', rest).split())}"
-    script = next((place for place, word in enumerate(words) if word.endswith(".py")), None)
-    rest = _text(words[script:]) if script is not None else "train.py"
+        rest = shlex.join(words).partition("torchrun ")[2] or shlex.join(words[3:])
+        return f"torchrun {_MEETING} {_without(_OWN_NODES, rest)}"
+    script = _SCRIPT.search(shlex.join(words))
+    rest = script[0] if script else "train.py"
     return f"torchrun {_MEETING} --nproc-per-node gpu {rest}"
 
 
-def _text(words: Sequence[str]) -> str:
-    return " ".join(map(shlex.quote, words))
+def _without(flags: re.Pattern[str], text: str) -> str:
+    return " ".join(flags.sub("", text).split())
 
 
 def _bare(words: list[str]) -> list[str]:
     """Return a command without variables and programs before its own program."""
-    for place, word in enumerate(words):
-        if word not in ("env", "exec", "time", "nohup") and not re.match(r"[A-Za-z_]\w*=", word):
-            return words[place:]
-    return []
+    return list(dropwhile(_BEFORE.fullmatch, words))
 
 
-def _names(packages: FolderPackages) -> Iterator[str]:
-    """Yield the normal names of the listed packages; an empty one for a package without a name."""
-    for line in packages.lines:
-        bare = line.removeprefix("--constraint ")
-        if not bare.startswith("-"):
-            has_name = "://" not in bare or " @ " in bare
-            yield normal(bare) if has_name else ""
+class _Needs:
+    """What a command needs, against a machine's image and the listed packages."""
 
+    def __init__(self, packages: FolderPackages, here: Machine, others: Sequence[Machine]) -> None:
+        self._packages, self._here, self._others = packages, here, others
+        lines = [line.removeprefix(CONSTRAINT) for line in packages.lines]
+        named = list(filterfalse(_OPTION_OR_ADDRESS.match, lines))
+        self._listed = set(map(normal, named))
+        #: No package is listed by its address alone, which does not tell its name.
+        self.are_known = not any(map(_ADDRESS.match, lines))
 
-def _installs(command: str) -> bool:
-    return re.search(r"\b(?:pip3?|uv|conda|mamba|poetry)\b.*\b(?:install|sync|add)\b", command) is not None
-
-
-def _modules(
-    files: Mapping[str, bytes],
-    command: str,
-    packages: FolderPackages,
-    listed: Sequence[str],
-    here: Machine,
-    others: Sequence[Machine],
-) -> Iterator[str]:
-    outer = outer_modules(files, command, packages.code)
-    missing = {
-        module: file
-        for module, file in outer.items()
-        if module not in here.modules and not may_be_brought(module, listed, is_whole=packages.is_whole)
-    }
-    if missing:
-        shown = ", ".join(f"{module} (by {file})" for module, file in [*missing.items()][:_MOST])
+    def modules(self, imported: Mapping[str, str], files: Mapping[str, bytes]) -> Iterator[str]:
+        """Yield a line for the modules that the machine does not have; `imported` has the file that imports each."""
+        missing = list(filterfalse(self._has, imported))
+        if not missing:
+            return
+        shown = ", ".join(f"{module} (by {imported[module]})" for module in missing[:_MOST])
         more = f" and {len(missing) - _MOST} more" if len(missing) > _MOST else ""
-        with_all = [machine for machine in others if missing.keys() <= machine.modules]
-        names = [package_of(module) for module in missing]
+        them = "it" if len(missing) == 1 else "them"
+        names = list(map(package_of, missing[:_MOST]))
+        better = (machine for machine in self._others if machine.modules.issuperset(missing))
         yield (
-            f"! {shown}{more}: imported, in no list of packages, and image {here.image} is not known to have "
-            f"{'it' if len(missing) == 1 else 'them'}: {_list_them(names[:_MOST], files, packages)}{_or(with_all)}"
+            f"! {shown}{more}: imported, in no list of packages, and image {self._here.image} is not known to have "
+            f"{them}: {self._list_them(names, files)}{_or(better)}"
         )
 
-
-def _program(
-    words: Sequence[str], packages: FolderPackages, listed: Sequence[str], here: Machine, others: Sequence[Machine]
-) -> Iterator[str]:
-    program = words[0] if words else ""
-    lead = f"! {program}: image {here.image} has no such program"
-    if program in RUNNERS[:-3] and program not in listed:
-        rest = without_runner(words) or "the command alone"
-        yield f"{lead}: {rest}, as the folder's packages are installed before it starts"
-    elif program in OF_GPUS and not here.has_gpu:
-        with_gpu = [machine for machine in others if machine.has_gpu]
-        yield f"! {program}: the machine has no GPU{_or(with_gpu, ': ')}"
-    elif program in PACKAGES:
-        package = PACKAGES[program]
+    def program(self, words: Sequence[str]) -> Iterator[str]:
+        """Yield a line for the program of a command that the machine does not have."""
+        program = next(iter(words), "")
+        lead = f"! {program}: image {self._here.image} has no such program"
+        if program in OF_GPUS and not self._here.has_gpu:
+            better = (machine for machine in self._others if machine.has_gpu)
+            yield f"! {program}: the machine has no GPU{_or(better, ': ')}"
+        if program in _ENVIRONMENTS - self._listed:
+            rest = without_runner(words) or "the command alone"
+            yield f"{lead}: {rest}, as the folder's packages are installed before it starts"
+        package = PACKAGES.get(program, "")
         module = package.replace("-", "_")
-        if module not in here.modules and not may_be_brought(module, listed, is_whole=packages.is_whole):
-            with_it = [machine for machine in others if module in machine.modules]
-            yield f"{lead}: {_list_them([package], {}, packages)}{_or(with_it)}"
+        if package and not self._has(module):
+            better = (machine for machine in self._others if module in machine.modules)
+            yield f"{lead}: {self._list_them([package], {})}{_or(better)}"
+
+    def _has(self, module: str) -> bool:
+        in_image = module in self._here.modules
+        return in_image or may_be_brought(module, self._listed, is_whole=self._packages.is_whole)
+
+    def _list_them(self, names: Sequence[str], files: Mapping[str, bytes]) -> str:
+        file = self._packages.file
+        is_used = bool(self._packages.lines) or file in files
+        again = ", and uv lock" if self._packages.is_whole and file == PROJECT else ""
+        return f"list {join(names)} in {file if is_used else REQUIREMENTS}{again}"
 
 
-def _list_them(names: Sequence[str], files: Mapping[str, bytes], packages: FolderPackages) -> str:
-    file = packages.file if packages.lines or packages.file in files else REQUIREMENTS
-    again = ", and uv lock" if packages.is_whole and file == PROJECT else ""
-    return f"list {join(names)} in {file}{again}"
-
-
-def _or(machines: Sequence[Machine], before: str = ", or ") -> str:
-    named = next((machine for machine in machines if machine.words), None)
-    return f"{before}{named.words}" if named else ""
+def _or(machines: Iterable[Machine], before: str = ", or ") -> str:
+    words = [machine.words for machine in machines]
+    chosen = next(filter(None, words), "")
+    return f"{before}{chosen}" if chosen else ""

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 import posixpath
 import tomllib
-from collections import defaultdict, deque
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections import deque
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
 from slipway.authoring.packages import poetry_file, setup_file
@@ -20,16 +21,14 @@ from slipway.authoring.packages.project_file import (
     read_project,
     sourced,
 )
-from slipway.authoring.packages.requirements import CODE, CONSTRAINT, has_hash, requirement_lines
+from slipway.authoring.packages.requirements import CODE, has_hash, requirement_lines
 from slipway.authoring.packages.script_header import project_of as header_of
+from slipway.authoring.packages.uv_lock import PYPI, UvLock
 from slipway.base.errors import ConfigError
 
 REQUIREMENTS, LOCK = "requirements.txt", "uv.lock"
 FILES = (REQUIREMENTS, PROJECT, LOCK, setup_file.PROGRAM, setup_file.SETTINGS)
 """The files that list what a job installs, at a folder's top."""
-_PYPI = "https://pypi.org/simple"
-_OF_DISK = ("virtual", "editable", "directory", "path")
-"""Sources of a lock's packages that are on the disk."""
 
 Table = Mapping[str, Any]
 
@@ -47,18 +46,6 @@ class FolderPackages:
     #: The versions of Python that the code supports, as `>=3.10`; empty for any.
     python: str = ""
     #: All packages are listed, not those alone that the code names.
-    is_whole: bool = False
-
-
-@dataclass(frozen=True)
-class _Listed:
-    """What a file lists, before the folder's own projects are told from packages."""
-
-    dependencies: tuple[Dependency, ...]
-    before: tuple[str, ...] = ()
-    constraints: tuple[str, ...] = ()
-    #: The workspace whose sources hold.
-    project: Project = field(default_factory=lambda: Project(""))
     is_whole: bool = False
 
 
@@ -98,17 +85,15 @@ def _header(files: Mapping[str, bytes], top: str, script: str) -> Project | None
         raise _unreadable(f"{top}/{script}", problem, "correct the block that begins with # /// script") from problem
 
 
-def _lock(files: Mapping[str, bytes], top: str, name: str) -> Sequence[Table]:
+def _lock(files: Mapping[str, bytes], top: str, name: str) -> UvLock:
     try:
-        packages = tomllib.loads(files.get(name, b"").decode()).get("package", ())
-        return [{**package, "source": package["source"], "name": package["name"]} for package in packages]
-    except (ValueError, KeyError, AttributeError, TypeError) as problem:
+        return UvLock(files.get(name, b""))
+    except ValueError as problem:
         raise _unreadable(f"{top}/{name}", problem) from problem
 
 
 def _unreadable(file: str, problem: Exception, fix: str = "uv lock, which says where it is wrong") -> ConfigError:
-    why = str(problem) if isinstance(problem, ValueError) else f"{problem!r} is not as uv writes it"
-    return ConfigError(f"can't read {file}", why=why, fix=fix)
+    return ConfigError(f"can't read {file}", why=str(problem), fix=fix)
 
 
 def _of_requirements(files: Mapping[str, bytes], top: str) -> FolderPackages:
@@ -129,25 +114,26 @@ def _of_requirements(files: Mapping[str, bytes], top: str) -> FolderPackages:
     )
 
 
-def _of_project(files: Mapping[str, bytes], top: str, project: Project, lock: Sequence[Table]) -> FolderPackages:
-    remote = [package for package in lock if not package["source"].keys() & {*_OF_DISK}]
-    sources = _disk_sources(lock)
-    declared = project.requires()
-    if project.file == PROJECT and not declared:
-        declared = tuple(dependency for line in _declared(lock) for dependency in sourced(line, sources))
+def _of_project(files: Mapping[str, bytes], top: str, project: Project, lock: UvLock) -> FolderPackages:
+    found = _Folders(files, top, project, lock.commits)
+    found.take(_declared(project, lock), posixpath.dirname(project.file))
     if project.members and not project.name:  # A workspace that is no project itself.
-        members = sorted(folder for folder in _projects(files) if folder and project.has_member(folder))
-        declared += tuple(Dependency(_read(files, top, folder).name, {"path": folder}) for folder in members)
-    found = _Folders(files, top, project, _commits(remote))
-    found.take(declared, posixpath.dirname(project.file))
+        found.take_members()
     file = _file(files, project)
     if not found.lines:
         return FolderPackages(file=file, code=tuple(found.code), python=project.python)
-    text = "\n".join(dict.fromkeys([*_indexes(project.indexes, remote), *found.lines]))
+    text = "\n".join(dict.fromkeys([*_indexes(project.indexes, lock.indexes), *found.lines]))
     lines = requirement_lines(text.encode(), f"{top}/{project.file or LOCK}")
-    constraints = _constraints(remote) if lock else _of_poetry(files, top, project)
-    whole = tuple(constraints)
-    return FolderPackages((*lines, *whole), file, tuple(found.code), project.python, is_whole=bool(whole))
+    constraints = tuple(lock.constraints) or tuple(_of_poetry(files, top, project))
+    return FolderPackages((*lines, *constraints), file, tuple(found.code), project.python, is_whole=bool(constraints))
+
+
+def _declared(project: Project, lock: UvLock) -> tuple[Dependency, ...]:
+    """Return what a project requires, or its lock where the project's file does not tell."""
+    if project.dependencies or project.file != PROJECT:
+        return project.requires()
+    sourced_lines = (sourced(line, lock.on_disk) for line in lock.declared)
+    return tuple(chain.from_iterable(sourced_lines))
 
 
 def _file(files: Mapping[str, bytes], project: Project) -> str:
@@ -180,6 +166,10 @@ class _Folders:
         self.lines: list[str] = []
         #: The folders of the import packages of each project, in the order in which they are required.
         self.code: dict[str, None] = {}
+
+    def take_members(self) -> None:
+        """Add all members of the workspace."""
+        self.take([Dependency(name, {"path": folder}) for name, folder in self._members.items()])
 
     def take(self, dependencies: Sequence[Dependency], folder: str = "") -> None:
         """Add dependencies of the project in `folder`, and those of the folder's projects among them."""
@@ -245,35 +235,12 @@ def _code_folders(files: Mapping[str, bytes], place: str, project: Project) -> I
         yield posixpath.normpath(folder)
 
 
-def _disk_sources(lock: Sequence[Table]) -> Mapping[str, Table]:
-    """Return the sources of a lock's packages that are folders beside the project."""
-    kinds = ((package, kind) for package in lock for kind in _OF_DISK if kind in package["source"])
-    return {normal(package["name"]): {"path": package["source"][kind]} for package, kind in kinds}
-
-
-def _declared(lock: Sequence[Table]) -> list[str]:
-    """Return what the project of a lock requires."""
-    own = [package for package in lock if "." in package["source"].values()]
-    wanted = own[0].get("metadata", {}).get("requires-dist", ()) if own else ()
-    return [
-        each["name"]
-        + (f"[{','.join(each['extras'])}]" if each.get("extras") else "")
-        + each.get("specifier", "")
-        + (f" ; {each['marker']}" if each.get("marker") else "")
-        for each in wanted
-        if "extra ==" not in each.get("marker", "")
-    ]
-
-
-def _indexes(indexes: Sequence[Table], locked: Sequence[Table]) -> Iterator[str]:
+def _indexes(indexes: Sequence[Table], locked: Collection[str]) -> Iterator[str]:
+    """Yield the lines of a project's indexes, without those that its lock does not use."""
     default = [index["url"] for index in indexes if index.get("default")]
+    used = set(locked) or {index["url"] for index in indexes}
     yield from (f"--index-url {url}" for url in default)
-    used = {each["source"].get("registry", _PYPI) for each in locked} or {index["url"] for index in indexes}
-    yield from (f"--extra-index-url {url}" for url in sorted(used - {*default, _PYPI}))
-
-
-def _commits(locked: Sequence[Table]) -> Mapping[str, str]:
-    return {normal(each["name"]): each["source"]["git"] for each in locked if "git" in each["source"]}
+    yield from (f"--extra-index-url {url}" for url in sorted(used - {*default, PYPI}))
 
 
 def _git(source: Table, locked: str) -> str:
@@ -283,16 +250,3 @@ def _git(source: Table, locked: str) -> str:
     revision = commit or source.get("rev") or source.get("tag") or source.get("branch")
     inner = f"#subdirectory={source['subdirectory']}" if source.get("subdirectory") else ""
     return f"git+{url.removeprefix('git+')}{f'@{revision}' if revision else ''}{inner}"
-
-
-def _constraints(locked: Sequence[Table]) -> Iterator[str]:
-    """Yield the version of each package that comes from an index; of several versions each with its markers."""
-    by_name: dict[str, list[Table]] = defaultdict(list)
-    for each in locked:
-        if "registry" in each["source"]:
-            by_name[each["name"]].append(each)
-    for name, versions in by_name.items():
-        for each in versions:
-            markers = each.get("resolution-markers", ()) if len(versions) > 1 else ()
-            behind = f" ; {' or '.join(f'({marker})' for marker in markers)}" if markers else ""
-            yield f"{CONSTRAINT}{name}=={each['version']}{behind}"

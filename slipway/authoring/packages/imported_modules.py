@@ -7,6 +7,7 @@ import posixpath
 import shlex
 import sys
 import warnings
+from collections import deque
 from collections.abc import Collection, Iterator, Mapping
 from functools import lru_cache
 
@@ -16,86 +17,116 @@ _OF_PYTHON = sys.stdlib_module_names | {"__future__", "asynchat", "asyncore", "d
 """The standard library of this Python and of older ones."""
 _HARMLESS = frozenset({"__main__", "antigravity", "idlelib", "test", "this", "turtle", "turtledemo"})
 """Modules of Python that no code of a job imports."""
+_PACKAGE = "/__init__.py"
+_ENDS = (".py", _PACKAGE)
+
+
+class Modules:
+    """The modules of a folder. `code` are its folders whose modules are imported by their names from there."""
+
+    def __init__(self, files: Mapping[str, bytes], code: Collection[str] = ()) -> None:
+        self.files = files
+        self.roots = ("", "src", *code)
+        names = "/".join(files).split("/")
+        self._stems = {name.partition(".")[0] for name in names}
+
+    def has(self, top: str) -> bool:
+        """Return whether the folder has a module of this name anywhere, which the code may add to its path."""
+        return top in self._stems
+
+    def of(self, module: str, beside: str = "") -> list[str]:
+        """Return the files of a module, and of the packages around it, as a file in the folder `beside` finds them."""
+        found: list[str] = []
+        for root in (beside, *self.roots):
+            place = root
+            for part in module.split("."):
+                place = posixpath.join(place, part)
+                found += (f"{place}.py", f"{place}{_PACKAGE}")
+        return list(filter(self.files.__contains__, found))
 
 
 def outer_modules(files: Mapping[str, bytes], command: str, code: Collection[str] = ()) -> dict[str, str]:
     """Return each top module that is neither Python's nor in the folder, and the first file that imports it. Only what
-    is imported without a condition counts. `code` are folders whose modules are imported by their names from there."""
-    waiting, known, outer = [*entries(files, command, code)], set[str](), dict[str, str]()
+    is imported without a condition counts. `code` are folders as for `Modules`."""
+    folder = Modules(files, code)
+    waiting = deque(entries(folder, command))
+    known = set[str]()
+    imported: dict[str, str] = {}
     while waiting:
-        file = waiting.pop(0)
+        file = waiting.popleft()
         if file in known:
             continue
         known.add(file)
-        roots = (posixpath.dirname(file), "", "src", *code)
-        for module in _imports(files[file], posixpath.dirname(file).replace("/", ".")):
-            inner = [name for root in roots for name in _files_of(files, root, module)]
-            waiting += inner
-            top = module.partition(".")[0]
-            if not inner and top and top not in _OF_PYTHON and not _is_in(files, top):
-                outer.setdefault(top, file)
-    return outer
+        place = posixpath.dirname(file)
+        for module in _imports(files[file], place.replace("/", ".")):
+            inner = folder.of(module, place)
+            waiting.extend(inner)
+            if not inner:
+                imported.setdefault(module.partition(".")[0], file)
+    inside = {top for top in imported if folder.has(top)}
+    outer = imported.keys() - _OF_PYTHON - inside
+    return {top: file for top, file in imported.items() if top in outer}
 
 
 def shadowing(files: Mapping[str, bytes], command: str) -> list[str]:
     """Return the files beside a script of the command that Python imports in place of its own modules."""
-    places = {posixpath.dirname(file) for file in entries(files, command)}
-    places |= {""} if modules_of(command) else set()
-    tops = {name: _module(name) for name in files if posixpath.dirname(name.removesuffix("/__init__.py")) in places}
-    return sorted(name for name, module in tops.items() if module in _OF_PYTHON - _HARMLESS)
+    places = set(map(posixpath.dirname, entries(Modules(files), command)))
+    if modules_of(command):
+        places.add("")
+    hiding = _OF_PYTHON - _HARMLESS
+    possible = {posixpath.join(place, f"{module}{end}") for place in places for module in hiding for end in _ENDS}
+    return sorted(possible & files.keys())
 
 
-def entries(files: Mapping[str, bytes], command: str, code: Collection[str] = ()) -> list[str]:
+def entries(folder: Modules, command: str) -> list[str]:
     """Return the Python files that a command starts, also by a script for a shell."""
     found: list[str] = []
     for words in commands(command):
-        inner = [posixpath.normpath(word) for word in words]
-        found += [name for name in inner if name in files and name.endswith(".py")]
-        scripts = [name for name in inner if name in files and name.endswith(".sh")]
-        for script in scripts:
-            text = files[script].decode(errors="replace").replace("\\\n", " ")
-            found += entries(
-                {name: text for name, text in files.items() if name != script}, f"sh -c {shlex.quote(text)}"
-            )
+        for name in map(posixpath.normpath, words):
+            content = folder.files.get(name)
+            if content is not None:
+                found += _started(folder, name, content)
     for module in modules_of(command):
-        found += [name for root in ("", "src", *code) for name in _files_of(files, root, f"{module}.__main__")]
+        found += folder.of(f"{module}.__main__")
     return list(dict.fromkeys(found))
 
 
-def _module(name: str) -> str:
-    if name.endswith("/__init__.py"):
-        return posixpath.basename(posixpath.dirname(name))
-    return posixpath.basename(name).removesuffix(".py") if name.endswith(".py") else ""
-
-
-def _files_of(files: Collection[str], root: str, module: str) -> Iterator[str]:
-    """Yield the files of a module, and of the packages around it, below a root."""
-    place = root
-    for part in module.split("."):
-        place = posixpath.join(place, part)
-        yield from (name for name in (f"{place}.py", f"{place}/__init__.py") if name in files)
-
-
-def _is_in(files: Collection[str], top: str) -> bool:
-    """Return whether a folder has a module of this name anywhere, which the code may add to its path."""
-    return any(part.partition(".")[0] == top for name in files for part in name.split("/"))
+def _started(folder: Modules, name: str, content: bytes) -> list[str]:
+    """Return what a file of a command starts: itself, or what a script for a shell starts."""
+    if name.endswith(".py"):
+        return [name]
+    if not name.endswith(".sh"):
+        return []
+    text = content.decode(errors="replace").replace("\\\n", " ")
+    found: list[str] = []
+    for words in commands(f"sh -c {shlex.quote(text)}"):
+        inner = map(posixpath.normpath, words)
+        found += filter(folder.files.__contains__, inner)
+    return [each for each in found if each.endswith(".py")]
 
 
 @lru_cache(maxsize=1024)
 def _imports(content: bytes, package: str) -> tuple[str, ...]:
+    """Return the modules that a file imports at its top level, by their full names."""
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             tree = ast.parse(content)
     except (SyntaxError, ValueError, RecursionError):
         return ()
-    return tuple(module for statement in tree.body for module in _of_statement(statement, package))
+    found: list[str] = []
+    for statement in tree.body:
+        found += _of_statement(statement, package)
+    return tuple(found)
 
 
 def _of_statement(statement: ast.stmt, package: str) -> Iterator[str]:
     if isinstance(statement, ast.Import):
         yield from (alias.name for alias in statement.names)
-    elif isinstance(statement, ast.ImportFrom):
-        above = package.split(".")[: len(package.split(".")) - statement.level + 1] if statement.level else []
-        base = ".".join(part for part in (*above, statement.module or "") if part)
-        yield from (f"{base}.{alias.name}" if base else alias.name for alias in statement.names)
+    if isinstance(statement, ast.ImportFrom):
+        base = statement.module or ""
+        if statement.level:
+            parts = package.split(".")
+            above = parts[: len(parts) - statement.level + 1]
+            base = ".".join(filter(None, [*above, base]))
+        yield from (f"{base}.{alias.name}".lstrip(".") for alias in statement.names)

@@ -46,14 +46,21 @@ def constraints(locked: Sequence[Table]) -> Iterator[str]:
     """Yield the version of each package of a lock that comes from an index; several versions of one have markers."""
     counts = Counter(package["name"] for package in locked)
     for package in locked:
-        if package.get("source", {}).get("type", "legacy") != "legacy":
+        line = f"{CONSTRAINT}{package['name']}=={package['version']}"
+        marker = _marker(package)
+        source = package.get("source", {})
+        if source.get("type", "legacy") != "legacy":
             continue
-        markers = package.get("markers", "")
-        marker = markers if isinstance(markers, str) else next(iter(markers.values()), "")
-        if counts[package["name"]] > 1 and not marker:
-            continue
-        behind = f" ; {marker}" if marker and counts[package["name"]] > 1 else ""
-        yield f"{CONSTRAINT}{package['name']}=={package['version']}{behind}"
+        if counts[package["name"]] == 1:
+            yield line
+        elif marker:
+            yield f"{line} ; {marker}"
+
+
+def _marker(package: Table) -> str:
+    """Return the marker of a locked package, which newer locks have by the group that requires it."""
+    markers = package.get("markers", "")
+    return next(iter(markers.values()), "") if isinstance(markers, Mapping) else str(markers)
 
 
 def version(text: str) -> str:

@@ -24,7 +24,10 @@ from slipway.authoring.packages.slipway_storage import ROLE, RefusedError, Stora
 
 SCRIPT = "slipway_script"
 SESSION = "slipway_session"
-WITHOUT_FOLDER = "import os, sys; sys.path.pop(0); from {} import main; sys.exit(main(sys.argv[1:], os.environ))"
+WITHOUT_FOLDER = (
+    "import os, sys; sys.path[:] = filter(None, sys.path); from {} import main; "
+    "sys.exit(main(sys.argv[1:], os.environ))"
+)
 """Runs a module of the launcher's in a folder whose files can't hide modules that it imports."""
 SOURCES = "slipway_sources"
 """The module with the `FOLDERS` of a package whose code has projects in it."""

@@ -354,6 +354,13 @@ def test_an_images_command_is_started_once_with_its_own_words(replica: Replica) 
     assert done.returncode == 0 and "a copy of job 10," in done.stdout and "--trees" not in done.stdout
 
 
+def test_python_of_an_image_finds_its_own_modules_then_those_of_the_folder(replica: Replica) -> None:
+    package = source_package.folder_of("own", {"json.py": b"raise SystemExit(1)\n", "helper.py": b"print('found')\n"})
+    own = f"--code={replica.bucket.put(f'code/{package.name}', package.content)}"
+    done = image(replica, "modules", "sh", "-c", "cd / && python3 -c 'import json, helper'", own=(own,))
+    assert (done.returncode, done.stdout) == (0, "found\n"), done.stderr
+
+
 def test_a_command_runs_in_the_folder_that_came_with_it_and_finds_it_first(replica: Replica) -> None:  # N8, N27
     files = {"train.sh": b"#!/bin/sh\necho $1 of $(cat data/x) by $JULIA_LOAD_PATH\n", "data/x": b"words"}
     package = source_package.folder_of("own", files)
