@@ -18,7 +18,8 @@ from slipway.model.labels import AGENT_LABEL, REQUEST_LABEL, STACK_LABEL, label_
 from slipway.using.context import HURRIED, Context
 from slipway.using.jobs.claim import cancel_claims, mark_of
 from slipway.using.jobs.claimant import JobGoneError
-from slipway.using.submission.request import attempt_id
+from slipway.using.submission.journal import SubmissionJournal
+from slipway.using.submission.request import attempt_id, leg_entry
 
 NOTED_FIRST_S = 1.0
 """The seconds for which the claims alone are written, before jobs are asked to end meanwhile."""
@@ -133,7 +134,7 @@ def _legs(context: Context, job: VertexJob, tell: Callable[[str], None]) -> tupl
     from slipway.using.jobs.race import read_race  # Most jobs do without its import.
 
     try:
-        race = read_race(context, job)
+        race = read_race(context, job, _legs_sent_from_here(context, job))
     except (CloudError, JobGoneError) as problem:
         tell(f"a leg of {job.called} may go on where nobody could look: {problem.what}")
         return ()
@@ -142,6 +143,17 @@ def _legs(context: Context, job: VertexJob, tell: Callable[[str], None]) -> tupl
             f"{join(race.silent)} does not answer: what waits there of {job.called} waits on, and ends before your code"
         )
     return race.legs
+
+
+def _legs_sent_from_here(context: Context, job: VertexJob) -> list[str]:
+    """Return the names of the legs of a job's race that this machine has sent: a list may hide them."""
+    catalog = context.catalog
+    try:
+        journal = SubmissionJournal.find(context.folder, context.environ, catalog.project, catalog.identity.label)
+        entries = [journal.read(leg_entry(job.request_id, region)) for region in job.race]
+    except SlipwayError:  # What lists show is cancelled all the same.
+        return []
+    return [entry.job for entry in entries if entry and entry.job]
 
 
 def withheld_request(

@@ -87,6 +87,11 @@ def attempt_id(request_id: str, number: int) -> str:
     return request_id if number == 0 else derived_request_id("sending", request_id, number)
 
 
+def leg_entry(request_id: str, region: str) -> str:
+    """Return the id of the journal entry of a race's leg in a region."""
+    return derived_request_id("leg", request_id, region)
+
+
 def checked_request_id(text: str, noun: str = "request", fix: Fix = _EXAMPLE) -> str:
     """Return the id unchanged. Raises ConfigError for an id that could not be a label's value."""
     if not _REQUEST_ID.fullmatch(text):
@@ -132,7 +137,7 @@ class Request:
     @property
     def entry(self) -> str:
         """The id of its entry in the journal."""
-        return derived_request_id("leg", self.id, self.region) if self.leg else self.id
+        return leg_entry(self.id, self.region) if self.leg else self.id
 
     @property
     def claim(self) -> str:

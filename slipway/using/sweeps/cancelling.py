@@ -267,7 +267,7 @@ def _not_seen(sweep: str, why: str) -> ResourceError:
 
 
 def unknown_sweep(context: Context, sweep: str) -> ResourceError:
-    """Return the error for a sweep that nobody has sent, with the most similar recent one."""
+    """Return the error for a sweep that no list shows, with the most similar recent one."""
     stack = context.catalog.stack
     recent: list[str] = []
     with suppress(CloudError):
@@ -278,4 +278,5 @@ def unknown_sweep(context: Context, sweep: str) -> ResourceError:
     near = nearest(sweep, sorted(recent))
     sweeps = [near] if near else recent[:_SHOWN]
     listing = "\n".join(f"slipway jobs list --sweep {id_}" for id_ in sweeps) or "slipway jobs list"
-    return ResourceError(f"no jobs of sweep {sweep}", why=f"stack {stack} has none", fix=listing)
+    why = f"stack {stack} lists none; a list may not show the jobs of the last {span(context.look_for)}"
+    return ResourceError(f"no jobs of sweep {sweep}", why=why, fix=listing)

@@ -151,7 +151,7 @@ def test_who_interrupts_it_once_it_has_sent_is_told_what_was(stack: Stack, monke
     assert (done.code, done.json["error"]["what"]) == (130, f"interrupted; job {name} was sent")
     assert f"interrupted; job {name} was sent\n" in done.err and f"fix: slipway jobs show {name}\n" in done.err
     with monkeypatch.context() as patched:
-        patched.setattr("slipway.front.cli.jobs.cancel.cancel_job", interrupted)
+        patched.setattr("slipway.front.cli.jobs.cancel.cancel_submissions", interrupted)
         done = stack.run("jobs", "cancel", name)
     assert done.code == 130 and f"interrupted; {name} may be cancelled already\n" in done.err
     with monkeypatch.context() as patched:

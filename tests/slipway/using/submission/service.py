@@ -9,6 +9,7 @@ import contextlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
@@ -308,6 +309,7 @@ class Context:
     agent = ""
     user = "ada"
     environ: Mapping[str, str] = {}
+    folder = Path("/")
 
     def __init__(self, service: Service, catalog: Catalog | None = None) -> None:
         self._service, self.catalog, self.clock = service, catalog, service.clock

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from math import inf
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,10 +18,11 @@ from slipway.model.kinds import JobKind
 from slipway.using.jobs.claimant import JobGoneError, OtherJobError
 from slipway.using.jobs.race import decided, outrun, read_race
 from slipway.using.jobs.verdict import Outcome, Verdict
-from slipway.using.submission.cancelling import cancel_job
+from slipway.using.submission.cancelling import cancel_job, cancel_submissions, with_copies
 from slipway.using.submission.choice import Choice, JudgedCandidate
 from slipway.using.submission.costs import region_lines
 from slipway.using.submission.delivery import RetryPolicy
+from slipway.using.submission.journal import SubmissionJournal
 from slipway.using.submission.prepared import prepare
 from slipway.using.submission.submission_request import SubmissionRequest
 from slipway.using.submission.submission_result import SubmissionResult
@@ -431,6 +433,21 @@ def test_a_region_that_falls_silent_keeps_nobody_from_the_winner_nor_from_cancel
     there.silent = ()
     decided(there.context, stands, told.append)
     assert states(there)[region] == "CANCELLED"
+
+
+def test_a_cancel_ends_the_legs_that_this_machine_has_sent_and_a_list_hides(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    there = service(starts=[None, None, None], lag=30.0)
+    there.faults["read"] = ["", "", "", "", "kill"]
+    with pytest.raises(Killed):
+        race(there)
+    there.dead, context = False, there.context
+    monkeypatch.setattr(SubmissionJournal, "find", lambda *_: Journal(there))
+    job = context.vertex.job(there.jobs[1].name)
+    assert with_copies(context, job, lambda _: None) == [job], "lists hide the others"
+    done = cancel_submissions(context, [[job]], lambda _: None)
+    assert len(done.asked) == 3 and [*states(there).values()] == ["CANCELLED"] * 3
 
 
 def test_a_cancel_that_the_races_sender_is_first_to_heed_is_not_refused() -> None:
