@@ -67,7 +67,7 @@ def updating() -> str:
     # Only an index, and a repository without a requested revision, have the newer one at the same address.
     same_address = not origin or (vcs and not requested)
     if not same_address:
-        return f"update slipway from where it came: {source}"
+        return f"update Slipway from where it came: {source}"
     return f"update slipway: {_install(source, newer=True)}"
 
 

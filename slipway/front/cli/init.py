@@ -260,7 +260,7 @@ def _pins(names: list[str]) -> dict[str, str]:
     texts = {name: text for name, (text, _) in written.items()}
     without = next((why for _, why in written.values() if why), "")
     if re.search(r"^/|file://", next(iter(texts.values())), re.MULTILINE):
-        screen.note(f"warning: {join(names)}: a path of this machine; install slipway from the address of a release")
+        screen.note(f"warning: {join(names)}: a path of this machine; install Slipway from the address of a release")
     elif without:
         bare = [name for name, (_, why) in written.items() if why]
         screen.note(f"warning: {join(bare)}: no hashes, as {without}")

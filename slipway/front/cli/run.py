@@ -38,9 +38,17 @@ class _OfACommand(click.Command):
             raise ConfigError(
                 f"{own} stands behind the command",
                 why="flags there are the command's own",
-                fix=f"slipway run {own} {words[0]}, or slipway run -- {shlex.join(words)}",
+                fix=f"slipway run {shlex.join(_in_front(words, own))}, or slipway run -- {shlex.join(words)}",
             )
         return rest
+
+
+def _in_front(words: tuple[str, ...], flag: str) -> list[str]:
+    """Return the words with a flag, and its value, in front of the command."""
+    place = next(index for index, word in enumerate(words) if word == flag or word.startswith(f"{flag}="))
+    takes_next = words[place] == flag and flag != "--dry-run"
+    end = place + 2 if takes_next else place + 1
+    return [*words[place:end], *words[:place], *words[end:]]
 
 
 def _has(words: tuple[str, ...], flag: str) -> bool:

@@ -120,8 +120,8 @@ def test_the_tool_that_made_the_environment_is_what_is_typed(
     [
         ({}, "update slipway: pip install --upgrade slipway-vertex"),
         (FROM_GIT, f"update slipway: pip install --upgrade 'slipway-vertex @ git+{GIT}'"),
-        (BY_TAG, f"update slipway from where it came: slipway-vertex @ git+{GIT}@v0.1.0"),
-        ({"url": WHEEL, "archive_info": {}}, f"update slipway from where it came: slipway-vertex @ {WHEEL}"),
+        (BY_TAG, f"update Slipway from where it came: slipway-vertex @ git+{GIT}@v0.1.0"),
+        ({"url": WHEEL, "archive_info": {}}, f"update Slipway from where it came: slipway-vertex @ {WHEEL}"),
     ],
 )
 def test_an_update_is_a_command_only_where_it_brings_another(site: Path, origin: dict[str, Any], update: str) -> None:

@@ -76,7 +76,7 @@ def _with_hash(
     origin: Mapping[str, Any],
     *,
     name: str = "slipway",
-    mend: str = "install slipway from the address of a release",
+    mend: str = "install Slipway from the address of a release",
     check: Callable[[bytes], None] = lambda wheel: None,
 ) -> tuple[Mapping[str, Any], str]:
     """Return a source with the hash of its wheel, and why it has none. Raises ConfigError, with the `mend`, where there
@@ -152,4 +152,4 @@ def _another(than: str, why: str) -> ConfigError:
     return ConfigError(f"slipway's address has another wheel {than}", why=why, fix=_AGAIN)
 
 
-_AGAIN = "install slipway from there once more, then run this again"
+_AGAIN = "install Slipway from there once more, then run this again"
