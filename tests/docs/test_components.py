@@ -11,12 +11,14 @@ import pytest
 
 import components
 from components import program, testing
-from tests.components.conftest import PROJECT, REGION, Asked, declared, unique
+from tests.components.conftest import PROJECT, REGION, Asked, declared, executed, unique
 
 pytestmark = pytest.mark.journey
 
 DOCS = Path(__file__).parents[2] / "docs"
-PROGRAM, REGIONS, TESTS = re.findall(r"```python\n(.*?)```", (DOCS / "your-program.md").read_text("utf-8"), re.DOTALL)
+PROGRAM, READS, REGIONS, TESTS = re.findall(
+    r"```python\n(.*?)```", (DOCS / "your-program.md").read_text("utf-8"), re.DOTALL
+)
 TEMPLATE, TASK = re.findall(r"```python\n(.*?)```", (DOCS / "write-a-template.md").read_text("utf-8"), re.DOTALL)[:2]
 
 
@@ -54,6 +56,12 @@ def test_a_program_with_its_own_network_bucket_and_account_is_given_the_rest() -
     assert {each.inputs["network"] for each in clusters} == {"projects/123456789012/global/networks/training-id"}
 
 
+def test_a_program_creates_a_cluster_for_each_item_of_another_stacks_output() -> None:
+    asked = executed(lambda: exec(READS, {}))
+    clusters = [each.name for each in asked if each.type.endswith("AiPersistentResource")]
+    assert sorted(name.rpartition("-")[0] for name in clusters) == ["speech", "vision"]
+
+
 def test_two_regions_are_two_workspaces_each_with_its_catalog() -> None:
     asked = declared(lambda: exec(REGIONS, {}))
     unique(asked)
@@ -89,8 +97,8 @@ WRONG = (
 
 
 def test_its_programs_pass_a_strict_check_of_types(tmp_path: Path) -> None:
-    files = [tmp_path / "own.py", tmp_path / "regions.py"]
-    for file, text in zip(files, (PROGRAM, REGIONS), strict=True):
+    files = [tmp_path / name for name in ("own.py", "reads.py", "regions.py")]
+    for file, text in zip(files, (PROGRAM, READS, REGIONS), strict=True):
         file.write_text(text.replace("slipway.components", "components"))
     (tmp_path / "wrong.py").write_text("import components\n" + "".join(f"{line}\n" for line in WRONG))
     # The check of all types may run beside it, and write the checkout's cache.
