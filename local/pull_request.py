@@ -85,6 +85,12 @@ class Repository:
         try:
             return self.git("merge-base", "--end-of-options", name, "HEAD")
         except ConfigError as problem:
+            if self.git("rev-parse", "--is-shallow-repository") == "true":
+                raise ConfigError(
+                    f"this clone does not have all commits since BASE {name}",
+                    why="it is shallow, as git clone --depth and actions/checkout make it",
+                    fix="git fetch --unshallow; in a workflow, fetch-depth: 0 for actions/checkout",
+                ) from problem
             raise ConfigError(
                 f"BASE {name} is nothing that this checkout can be compared with",
                 why=problem.why,
@@ -255,11 +261,16 @@ def _change(repository: Repository, stack: str, events: Path) -> tuple[bytes, st
     return events.read_bytes(), why
 
 
+_OF_TOOLCHAIN = {"uv": ".venv"}
+"""The virtual environment of a project that names none."""
+
+
 def _virtualenv(folder: Path) -> str:
     """Return the project's virtual environment for the engine, empty where its file names none in its folder."""
     try:
         runtime = yaml.safe_load((folder / "Pulumi.yaml").read_text(encoding="utf-8"))["runtime"]
-        environment = str(runtime["options"]["virtualenv"])
+        options = runtime["options"]
+        environment = str(options["virtualenv"] if "virtualenv" in options else _OF_TOOLCHAIN[options["toolchain"]])
     except (OSError, ValueError, LookupError, TypeError, yaml.YAMLError):
         return ""
     place = Path(environment)

@@ -36,7 +36,7 @@ def variables(who: str, stack: str | None) -> dict[str, str]:
     played = read(project_folder(), stack) if stack else None
     folder = state_folder()
     with as_slipways():
-        record, project = _cloud(folder, played)
+        record, project = _cloud(folder, played, who)
         if who.startswith(_GROUP):
             named_project.name(record, {"project": project.id, "groups": {who: [SUBMITTER]}})
             who = "submitter"
@@ -56,8 +56,8 @@ def variables(who: str, stack: str | None) -> dict[str, str]:
         }
 
 
-def _cloud(folder: Path, played: LaptopStack | None) -> tuple[Record, Project]:
-    """Return a running cloud, and the stack's project in it."""
+def _cloud(folder: Path, played: LaptopStack | None, who: str) -> tuple[Record, Project]:
+    """Return a running cloud, and the stack's project in it. Print who is there, and how `who` submits."""
     started = daemon.start(folder, {})
     word = "started" if started.fresh else "running"
     print(f"local cloud {word}: {started.record.url}{f' ({started.note})' if started.note else ''}", file=sys.stderr)
@@ -66,11 +66,14 @@ def _cloud(folder: Path, played: LaptopStack | None) -> tuple[Record, Project]:
     project = named_project.name(started.record, played.declaration())
     record = read_record(folder)
     assert record, "it runs"
+    # A group that the stack file does not name is one of a program of somebody's own, which has another catalog.
+    own = who.startswith(_GROUP) and who not in played.groups
+    groups = ", ".join(group.partition(":")[2] for group in ([who] if own else played.groups))
     people = f"--as {', '.join(project.principals)}"
-    groups = ", ".join(group.partition(":")[2] for group in played.groups)
     print(f"project {project.id}: {people}{f'; submitter is in {groups}' if groups else ''}", file=sys.stderr)
-    catalog = played.stack.workspace.catalog_bucket
-    print(f"to submit, once it is deployed: slipway use gs://{catalog}", file=sys.stderr)
+    catalog = f"gs://{played.stack.workspace.catalog_bucket}"
+    use = "slipway use $(pulumi stack output catalog), in the program's folder" if own else f"slipway use {catalog}"
+    print(f"to submit, once it is deployed: {use}", file=sys.stderr)
     return record, project
 
 

@@ -38,6 +38,12 @@ _REFUSED = re.compile(
     # Answers that are passed on without their status, and the provider's own words.
     r"|vpcServiceControlsUniqueIdentifier|violates VPC Service Controls|have not met the retention period"
 )
+_NO_CONNECTION = (
+    "dial tcp|connection refused|connection reset by peer|connection lost|broken pipe|no such host|no route to host"
+    "|[Nn]etwork is unreachable|name resolution|Name or service not known|Max retries exceeded with url"
+    "|i/o timeout|TLS handshake|request canceled while waiting for connection|Client.Timeout exceeded"
+    r"|(?:unexpected |\": )EOF|context deadline exceeded"
+)
 _LONGEST = 300
 _BEGINS = re.compile(r'^(?P<indent> *)error: (?:Preview failed: )?(?:before hook "[^"]*" failed: )?(?P<what>\S.*)$')
 _LOCAL = re.compile(r"https?://(?:127\.0\.0\.1|localhost|\[::1\])")
@@ -69,7 +75,10 @@ _RULES = (
         f"{_AGAIN}, and tries again; more patience, or other machines or regions: docs/scarce-machines.md",
     ),
     (
-        "oauth2: |invalid_grant|invalid_rapt|could not find default credentials|No credentials loaded",
+        (
+            rf"^(?!.*(?:{_NO_CONNECTION}|x509: |proxyconnect|Proxy Authentication)).*"
+            "(?:oauth2: |invalid_grant|invalid_rapt|could not find default credentials|No credentials loaded)"
+        ),
         "the cloud does not take this login any more",
         "{login}",
     ),
@@ -84,6 +93,15 @@ _RULES = (
         (
             "another workBucket or catalogBucket of the workspace, where `gcloud storage ls --project=PROJECT` "
             f"lists none of that name; else {{role}}; {_THEN}"
+        ),
+    ),
+    (
+        r"\b(?:RANGES|IP_SPACE|PEERING_RANGE)_EXHAUSTED\b|[Cc]ouldn't find (?:a )?free blocks in allocated IP ranges",
+        "the network has no free addresses for the machines",
+        (
+            "allocate a larger range for the network's peering: gcloud compute addresses create "
+            "--purpose=VPC_PEERING, then gcloud services vpc-peerings update; or name one with room in "
+            f"the cluster's reservedIpRanges. A /18 has room for about 15 jobs with 8 machines; {_THEN}"
         ),
     ),
     (
@@ -182,9 +200,12 @@ _RULES = (
         "pulumi up without the flag; `pulumi stack --show-urns` lists the names: docs/pulumi-commands.md",
     ),
     (
-        r"hook \"slipway-[\w-]+\" was not registered",
+        (
+            r"hook \"slipway-[\w-]+\" was not registered|delete hooks registered, but the program is not running"
+            "|to use delete hooks during destroy"
+        ),
         "the command deletes something without the program, which guards running jobs; nothing of that was deleted",
-        "pulumi destroy --run-program: docs/pulumi-commands.md",
+        "pulumi destroy --run-program, or make destroy, which adds it: docs/pulumi-commands.md",
     ),
     (
         "failed to load checkpoint: .*(?:JSON input|unexpected EOF|invalid character)",
@@ -206,10 +227,17 @@ _RULES = (
         f"{_AGAIN}; if it ends so again, look for what ends it, such as too little memory",
     ),
     (
-        (
-            "dial tcp|connection refused|connection reset by peer|no such host|i/o timeout|TLS handshake|"
-            r"(?:unexpected |\": )EOF|context deadline exceeded"
-        ),
+        "x509: |certificate verify failed|CERTIFICATE_VERIFY_FAILED",
+        "this machine does not trust the server's certificate, which a proxy may have replaced",
+        f"export SSL_CERT_FILE=FILE REQUESTS_CA_BUNDLE=FILE, a file that has your proxy's certificate too; {_THEN}",
+    ),
+    (
+        "proxyconnect|Proxy Authentication Required|Tunnel connection failed|ProxyError",
+        "the proxy did not forward the connection",
+        f"check HTTPS_PROXY and its login; the proxy must allow googleapis.com; NO_PROXY names exceptions; {_THEN}",
+    ),
+    (
+        _NO_CONNECTION,
         "the connection to the cloud was cut",
         f"{{network}}; {_THEN}",
     ),

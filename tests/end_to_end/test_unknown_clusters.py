@@ -55,8 +55,10 @@ def test_a_stack_is_taken_down_when_up_has_taken_over_what_its_state_lacks(
 
     checkout.up()
     assert checkout.clusters() == {cluster: "RUNNING"}
+    before = {one["urn"] for one in checkout.resources()}
     without_program = checkout.run(*destroy[:-1], "--yes", "--skip-preview", role="deployer")
     assert without_program.code != 0 and all(words in without_program.said for words in HOOKS), without_program.said
+    assert {one["urn"] for one in checkout.resources()} == before, "nothing is deleted"
     done = checkout.destroy()
     assert done.code == 0, done.said
     assert checkout.clusters() == {}

@@ -201,6 +201,14 @@ def test_a_base_that_is_not_there(repository: Repository, capsys: pytest.Capture
         assert f"BASE {base} is nothing" in said(capsys, base)
 
 
+def test_a_base_that_a_shallow_clone_lacks(repository: Repository, tmp_path: Path) -> None:
+    shallow = Path(tmp_path, "shallow")
+    repository.git("clone", "--quiet", "--depth", "1", f"file://{repository.root}", str(shallow))
+    with pytest.raises(ConfigError) as error:
+        Repository(shallow, repository.environment).base("HEAD~1")
+    assert "git fetch --unshallow" in str(error.value.fix)
+
+
 def test_a_branch_that_lacks_commits_of_its_base(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     """A review told main's later deployments as this branch's doing, without a word."""
     repository.git("branch", "mine")

@@ -72,6 +72,8 @@ def test_for_a_group_somebody_in_it_signs_in(
     group = "group:divers@acme.example"
     code, out, err = printed(monkeypatch, capsys, "--as", group)
     assert code == 0 and f"GOOGLE_OAUTH_ACCESS_TOKEN={on_cloud.token('submitter')}" in out, err
+    _, _, err = printed(monkeypatch, capsys, "--as", group, "--stack", "local")
+    assert "submitter is in divers@acme.example\n" in err and "gs://" not in err, "a program's own, not this stack's"
     on_cloud.rest("POST", "/storage/v1/b?project=local-project", {"name": "acme-dive-logs"})
     reads = {"bindings": [{"role": "roles/storage.objectViewer", "members": [group]}]}
     on_cloud.rest("PUT", "/storage/v1/b/acme-dive-logs/iam", reads)

@@ -1,8 +1,10 @@
 """The cache: what has its name is complete, whatever was killed, and only one writes at a time."""
 
+import json
 import os
 import stat
 import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -132,7 +134,7 @@ class Venv:
         return self.folder / "lib" / "python3.11" / "site-packages"
 
     def make(self, *, outside: str = "false") -> None:
-        self.packages.mkdir(parents=True)
+        (self.packages / "pip").mkdir(parents=True)
         (self.folder / "pyvenv.cfg").write_text(FOLDER.format(outside))
         self.python(0)
 
@@ -168,6 +170,8 @@ def venv(tmp_path: Path) -> Venv:
         "runtime:\n  name: python\n  options:\n    virtualenv: .venv\n",
         "runtime: { name: python, options: { virtualenv: '.venv' } }  # mine",
         '{"runtime": {"name": "python", "options": {"toolchain": "pip", "virtualenv": ".venv"}}}',
+        "runtime:\n  name: python\n  options:\n    toolchain: uv\n",
+        "runtime: {name: python, options: {toolchain: uv}}",
     ],
 )
 def test_a_programs_own_virtual_environment_runs_it(tmp_path: Path, written: str) -> None:
@@ -190,6 +194,22 @@ def test_the_list_stands_until_something_is_installed(venv: Venv) -> None:
     assert venv.run(*LIST)[0] == 0
     assert venv.asked() == 2
     assert venv.crumbs() == {".packages.json"}
+
+
+def test_packages_are_listed_without_pip(tmp_path: Path) -> None:
+    """As in a virtual environment that `uv venv` has created."""
+    venv = Venv(tmp_path / ".venv", tmp_path)
+    venv.make()
+    (venv.packages / "pip").rmdir()
+    (venv.packages / "small-1.0.dist-info").mkdir()
+    (venv.packages / "small-1.0.dist-info" / "METADATA").write_text("Name: small\nVersion: 1.0\n")
+    program = venv.folder / "bin" / "python3"
+    program.write_text(f'#!/bin/sh\nPYTHONPATH="{venv.packages}" exec "{sys.executable}" -S "$@"\n')
+    code, listed = venv.run(*LIST)
+    assert (code, json.loads(listed)) == (
+        0,
+        [{"name": "small", "version": "1.0", "location": str(venv.packages)}],
+    )
 
 
 def test_what_was_installed_while_it_was_listed_makes_it_out_of_date(venv: Venv) -> None:

@@ -70,6 +70,12 @@ def workflows(text: str) -> dict[str, str]:
     if match is None or match[2] in ("COMMIT", "REF"):  # As the pages write it.
         fix = "--workflows OWNER/REPO@REF, a tag or a commit of the repository that has slipway's workflows"
         raise ConfigError(f"--workflows {quoted(text)} is no version of a repository", fix=fix)
+    if re.fullmatch(r"(?=.*\d)(?=.*[a-f])[0-9a-f]{7,39}", match[2]):
+        raise ConfigError(
+            f"--workflows {quoted(text)} has the first digits of a commit",
+            why="a workflow is called by a whole commit, a tag or a branch",
+            fix=f"name the whole commit: gh api repos/{match[1]}/commits/{match[2]} --jq .sha",
+        )
     if not re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}|v?\d+\.\d+.*", match[2]):  # No whole commit, and no tag as v1.2.0.
         screen.warn(f"--workflows: who moves {match[2]} deploys in your repository; a commit does not move")
     return {"OWNED": match[1], "REF": match[2]}

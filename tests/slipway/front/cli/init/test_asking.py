@@ -51,6 +51,7 @@ def test_where_nobody_can_be_asked_all_that_is_missing_is_told_at_once(
         (("--prod", "acme-ml-dev"), "--prod acme-ml-dev is the project of dev"),
         (("--workflows", "acme/slipway"), "OWNER/REPO@REF"),
         (("--workflows", "acme/slipway@COMMIT"), "a tag or a commit"),
+        (("--workflows", "acme/slipway@3f9c2e1"), "gh api repos/acme/slipway/commits/3f9c2e1 --jq .sha"),
     ],
 )
 def test_a_wrong_value_is_refused_and_nothing_written(folder: Path, flags: tuple[str, str], said: str) -> None:
