@@ -105,10 +105,27 @@ def test_script_finds_own_modules_requirements_and_data_and_its_results_are_kept
     assert failed.metrics == {"rows": 3} and failed.output("steps.txt") == b"x"
 
 
+MEETS = """
+import os, socket, time
+import acme_words, joblib
+print(acme_words.HELLO, joblib.HELLO, flush=True)
+place = os.environ["MASTER_ADDR"], int(os.environ["MASTER_PORT"])
+if os.environ["RANK"] == "0":  # A job ends with its first replica.
+    socket.create_server(place).accept()
+else:
+    while True:
+        try:
+            socket.create_connection(place).close()
+            break
+        except OSError:
+            time.sleep(0.1)
+"""
+
+
 def test_script_takes_packages_from_an_index_of_ones_own_also_over_those_of_the_image(
     stack: Stack, tmp_path: Path
 ) -> None:
-    (tmp_path / "train.py").write_text("import acme_words, joblib\nprint(acme_words.HELLO, joblib.HELLO)\n")
+    (tmp_path / "train.py").write_text(MEETS)
     with package_index.served() as host:
         lines = f"--index-url http://{host}/simple/\nacme-words==1.0\njoblib==9.0\n"
         (tmp_path / "requirements.txt").write_text(lines)
