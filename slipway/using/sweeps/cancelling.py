@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -17,7 +17,7 @@ from slipway.model.labels import RUNS_LABEL, STACK_LABEL, SWEEP_LABEL, TEMPLATE_
 from slipway.using.context import HURRIED, Context
 from slipway.using.jobs.claim import CANCELLED, Claim, claim_number, claim_text, mark_in, mark_of, take_claim
 from slipway.using.jobs.claimant import job_of_number
-from slipway.using.submission.cancelling import not_ones_own
+from slipway.using.submission.cancelling import NOTED_FIRST_S, not_ones_own
 from slipway.using.sweeps.cancel_watch import note_cancel
 from slipway.using.sweeps.runs import Run, runs_in_words, sweep_filter
 from slipway.using.sweeps.sweep_journal import RecordedSweep, is_being_sent, journal_of_sweep
@@ -182,8 +182,8 @@ class SweepCancel:
             noting = threads.submit(note_cancel, storage, catalog.work_bucket, self.known.id)
             taking = {run: threads.submit(take_claim, storage, claim, CANCELLED) for run, claim in claims.items()}
             self.asked += cancel_all(self.context, [job.name for job in self.known.going])
-            if not noting.done():
-                tell(f"notes the cancel in gs://{catalog.work_bucket}")
+            if wait([noting], timeout=NOTED_FIRST_S).not_done:
+                tell(f"gs://{catalog.work_bucket} has not answered yet; the jobs are cancelled meanwhile")
             try:
                 noting.result()
             except CloudError as problem:
