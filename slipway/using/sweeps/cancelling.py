@@ -103,6 +103,8 @@ def cancel_sweep(
     file, notes = journal_of_sweep(context, sweep), list[str]()
     sending, recorded = is_being_sent(file), RecordedSweep.read(file)
     listed = context.looked_up(lambda vertex: list(vertex.jobs_of_every_kind(wanted)), notes.append)
+    if not listed and not recorded.count:
+        listed = _listed_later(context, sweep, wanted, tell)
     known = KnownSweep(sweep, recorded, [*listed, *_unlisted(context, recorded, listed)])
     unseen = "".join(notes)
     if unseen and not known.going:
@@ -128,6 +130,18 @@ def cancel_sweep(
         unknown=cancel.unknown,
         problem=_not_seen(sweep, unseen) if unseen else cancel.problem,
     )
+
+
+def _listed_later(context: Context, sweep: str, wanted: str, tell: Callable[[str], None]) -> list[VertexJob]:
+    """Return the jobs of a sweep as soon as a list shows any; none once it can't hide them any more. Raises
+    CloudError."""
+    until = context.now + timedelta(seconds=context.look_for)
+    tell(f"no jobs of sweep {sweep} are listed; looks for those just sent, at most {span(context.look_for)}")
+    while context.now < until:
+        context.clock.sleep(_LOOK_EVERY)
+        if jobs := list(context.vertex.jobs_of_every_kind(wanted)):
+            return jobs
+    return []
 
 
 def _unlisted(context: Context, recorded: RecordedSweep, listed: Iterable[VertexJob]) -> list[VertexJob]:
