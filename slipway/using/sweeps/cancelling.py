@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -17,7 +17,7 @@ from slipway.model.labels import RUNS_LABEL, STACK_LABEL, SWEEP_LABEL, TEMPLATE_
 from slipway.using.context import HURRIED, Context
 from slipway.using.jobs.claim import CANCELLED, Claim, claim_number, claim_text, mark_in, mark_of, take_claim
 from slipway.using.jobs.claimant import job_of_number
-from slipway.using.submission.cancelling import not_ones_own
+from slipway.using.submission.cancelling import NOTED_FIRST_S, not_ones_own
 from slipway.using.sweeps.cancel_watch import note_cancel
 from slipway.using.sweeps.runs import Run, runs_in_words, sweep_filter
 from slipway.using.sweeps.sweep_journal import RecordedSweep, is_being_sent, journal_of_sweep
@@ -103,6 +103,8 @@ def cancel_sweep(
     file, notes = journal_of_sweep(context, sweep), list[str]()
     sending, recorded = is_being_sent(file), RecordedSweep.read(file)
     listed = context.looked_up(lambda vertex: list(vertex.jobs_of_every_kind(wanted)), notes.append)
+    if not listed and not recorded.count:
+        listed = _listed_later(context, sweep, wanted, tell)
     known = KnownSweep(sweep, recorded, [*listed, *_unlisted(context, recorded, listed)])
     unseen = "".join(notes)
     if unseen and not known.going:
@@ -128,6 +130,18 @@ def cancel_sweep(
         unknown=cancel.unknown,
         problem=_not_seen(sweep, unseen) if unseen else cancel.problem,
     )
+
+
+def _listed_later(context: Context, sweep: str, wanted: str, tell: Callable[[str], None]) -> list[VertexJob]:
+    """Return the jobs of a sweep as soon as a list shows any; none once it can't hide them any more. Raises
+    CloudError."""
+    until = context.now + timedelta(seconds=context.look_for)
+    tell(f"no jobs of sweep {sweep} are listed; looks for those just sent, at most {span(context.look_for)}")
+    while context.now < until:
+        context.clock.sleep(_LOOK_EVERY)
+        if jobs := list(context.vertex.jobs_of_every_kind(wanted)):
+            return jobs
+    return []
 
 
 def _unlisted(context: Context, recorded: RecordedSweep, listed: Iterable[VertexJob]) -> list[VertexJob]:
@@ -182,8 +196,8 @@ class SweepCancel:
             noting = threads.submit(note_cancel, storage, catalog.work_bucket, self.known.id)
             taking = {run: threads.submit(take_claim, storage, claim, CANCELLED) for run, claim in claims.items()}
             self.asked += cancel_all(self.context, [job.name for job in self.known.going])
-            if not noting.done():
-                tell(f"notes the cancel in gs://{catalog.work_bucket}")
+            if wait([noting], timeout=NOTED_FIRST_S).not_done:
+                tell(f"gs://{catalog.work_bucket} has not answered yet; the jobs are cancelled meanwhile")
             try:
                 noting.result()
             except CloudError as problem:

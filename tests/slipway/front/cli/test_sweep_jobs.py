@@ -87,7 +87,7 @@ def test_whoever_sends_a_cancelled_sweep_sends_no_more_of_it(stack: Stack) -> No
 def test_what_is_to_be_cancelled_must_be_said_once(standing: Stack) -> None:
     for words in ((), ("hello-1", "--sweep", "hello-2"), ("--sweep", 'a"b')):
         assert standing.run("jobs", "cancel", *words).code == 2
-    unknown = standing.run("jobs", "cancel", "--sweep", "hello-nothing")
+    unknown = standing.run("jobs", "cancel", "--sweep", "hello-nothing", SLIPWAY_LOOK_FOR="1s")
     assert unknown.code == 4 and "no jobs of sweep hello-nothing" in unknown.err
 
 
@@ -95,7 +95,7 @@ def test_a_sweep_that_nobody_has_sent_is_an_error_and_the_nearest_is_named(stack
     """It read as a sweep without jobs, exit code 0."""
     sweep = swept(stack, "print('fine')", "raise SystemExit(3)")
     for verb in ("list", "cancel"):
-        wrong = stack.run("jobs", verb, "--sweep", f"{sweep}x")
+        wrong = stack.run("jobs", verb, "--sweep", f"{sweep}x", SLIPWAY_LOOK_FOR="1s")
         assert wrong.code == 4 and f" {sweep}x\n" in wrong.err
         assert f"fix: slipway jobs list --sweep {sweep}\n" in wrong.err
     assert stack.well("jobs", "list", "--sweep", sweep, "--state", "cancelled").err == "no jobs match\n"

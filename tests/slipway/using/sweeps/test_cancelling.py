@@ -80,6 +80,14 @@ def test_another_machine_cancels_the_jobs_that_a_list_hides_once_it_shows_them(
     assert service.time < lag * 2 + 70 and (not told or "not listed" in told[0])
 
 
+@LAGS
+def test_a_sweep_of_which_no_list_shows_a_job_yet_is_cancelled_by_another_machine(tmp_path: Path, lag: float) -> None:
+    """`no jobs of sweep grid`, exit code 4: all of it ran afterwards."""
+    service = started(tmp_path, lag, shown=0)
+    assert len(cancel(service, tmp_path / "elsewhere").cancelling) == 6
+    nothing_is_left(service)
+
+
 def test_a_hidden_job_that_runs_is_found_by_its_claim(tmp_path: Path) -> None:
     service = started(tmp_path, 30.0)
     service.start(service.jobs[5])
