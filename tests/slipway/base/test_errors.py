@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from slipway.base.errors import AnswerUnknown, ConfigError, together
-from slipway.front.cli import _flags
+from slipway.front.cli.terminal.flags import as_flags
 from slipway.google.failures import Answer, Call, CloudError, Denied, failure
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -19,11 +19,11 @@ OURS = ("slipway", "components", "policy", "local", "vertex-local/vertex_local",
 def test_arguments_are_spelled_as_they_were_given() -> None:
     error = ConfigError("no", fix=("take ", {"template": "hello", "kind": "custom-job", "wait_for": {"spot": "1 h"}}))
     assert error.fix == "take template='hello', kind='custom-job', wait_for={'spot': '1 h'}"
-    error.spell(_flags)
+    error.spell(as_flags)
     assert error.fix.endswith("hello --as custom-job --wait-for 'spot=1 h'")
     file = ConfigError("no", fix=({"runs": "grid.yaml"},))
     assert file.fix == "runs='grid.yaml'"
-    file.spell(_flags)
+    file.spell(as_flags)
     assert file.fix == "--sweep grid.yaml"
 
 
@@ -39,7 +39,7 @@ def test_arguments_are_spelled_as_they_were_given() -> None:
 def test_parameters_are_spelled_as_they_were_given(name: str, value: str, in_python: str, typed: str) -> None:
     error = ConfigError("no", fix=({"params": {name: value}}, ", so"))
     assert error.fix == f"{in_python}, so"
-    error.spell(_flags)
+    error.spell(as_flags)
     assert error.fix == f"{typed}, so"
     (given,) = shlex.split(typed)[1:]
     assert given == f"{name}={value}"
@@ -55,7 +55,7 @@ def test_a_fix_without_arguments_stays_as_it_is() -> None:
         if isinstance(error, AnswerUnknown):
             error.to_go_on("again")
         fix = error.fix
-        error.spell(_flags)
+        error.spell(as_flags)
         assert error.fix == fix != ""
 
 
@@ -79,7 +79,7 @@ def test_an_error_passes_from_one_process_to_another() -> None:  # N12
         error.add_note("what was sent stays")
         passed = pickle.loads(pickle.dumps(error))
         assert (type(passed), str(passed), vars(passed)) == (type(error), str(error), vars(error))
-        passed.spell(_flags)
+        passed.spell(as_flags)
         assert "--as custom-job" in passed.fix or passed.fix == error.fix
 
 
