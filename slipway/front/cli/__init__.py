@@ -175,8 +175,9 @@ def main(args: Sequence[str] | None = None) -> int:
     except SlipwayError as error:
         return _shown(error, debug)
     except (click.Abort, KeyboardInterrupt):
-        # Otherwise the sender tells what was sent.
-        return _shown(Interrupted(NOTHING_SENT, fix=""), debug)
+        note(NOTHING_SENT)  # Otherwise the sender tells what was sent.
+        out_error(Interrupted(NOTHING_SENT, fix="run the same command again"))
+        return INTERRUPTED
     except Exception as error:
         return _failed(error, debug)
     return result if isinstance(result, int) else 0
