@@ -146,7 +146,7 @@ class Composition:
     async def _decide(self) -> None:
         try:
             # First of all, and outside of what a destruction goes on without.
-            refuse_foreign(self.run, self._origin, self.components)
+            await in_thread(partial(refuse_foreign, self.run, self._origin, self.components))
             try:
                 await self._decide_all()
             except ConfigError as error:
