@@ -31,7 +31,7 @@ from slipway.model.origin import Origin, Program
 from slipway.model.state import State
 
 from .duplicates import refuse_duplicates
-from .engine import ADVICE, EngineRun, ProgramEnd, destroys, fail, in_thread, known
+from .engine import ADVICE, EngineRun, ProgramEnd, destroys, fail, in_thread, known, left
 from .entries import ArgumentError, refuse_no_place, refuse_sign_in, refuse_wrong
 from .group import Group, all_declared, prefix
 from .hooks import Hooks
@@ -45,7 +45,7 @@ from .strays import refuse_foreign
 from .taken_out import TakenOut, taken_out
 from .voice import Voice
 from .waiting import awaited_in, come, refuse_late, settled
-from .world import mocked
+from .world import World, mocked
 
 Place = tuple[str, str]
 """Project and region."""
@@ -79,7 +79,7 @@ class Composition:
         with ThreadPoolExecutor(1) as background:
             background.submit(import_module, "slipway.deploying.deployment.deployment")
             world = mocked()
-            self.run = EngineRun.of(checkout, world.state if world else known(), world)
+            self.run = _run(checkout, world)
         self.hooks = Hooks(
             self._guards,
             self.run.state,
@@ -94,6 +94,10 @@ class Composition:
         self.left = {}
         self._program = asyncio.current_task()
         self.end_of_program = ProgramEnd()
+        if self.run.empty:
+            from .destruction import end_if_nothing_exists  # no deployment needs it
+
+            self.end_of_program.first = lambda: end_if_nothing_exists(self.run, self.components)
 
     def join(self, component: Member) -> None:
         if self._deciding is not None:
@@ -293,6 +297,13 @@ class Composition:
         """Tell whether it is that of an earlier program of a test, whose mocks serve several."""
         ended = self._program is None or self._program.done()
         return self._deciding is not None and self.run.world is not None and ended
+
+
+def _run(checkout: Path, world: World | None) -> EngineRun:
+    if world is not None:
+        return EngineRun.of(checkout, world.state, world)
+    state, empty = left(checkout, os.environ) if destroys() else (known(), False)
+    return EngineRun.of(checkout, state, empty=empty)
 
 
 def _key(component: Member, given: Mapping[Member, Given], usual: Place) -> Key:

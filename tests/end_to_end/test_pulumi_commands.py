@@ -294,3 +294,23 @@ def test_an_entry_that_was_renamed_takes_nothing_with_it(checkout: Checkout) -> 
         assert done.code == 0, done.said
     unchanged(checkout)
     assert (sorted(roles(checkout)), published(checkout)) == (granted, before)
+
+
+def test_a_destruction_of_nothing_leaves_a_stack_that_can_be_removed(checkout: Checkout) -> None:
+    declare(checkout)
+    checkout.up()
+    for _ in range(2):
+        done = checkout.destroy()
+        assert done.code == 0, done.said
+        assert checkout.resources() == []
+    assert "nothing to destroy" in done.said, done.said
+    # A lost state is something else.
+    checkout.up()
+    kept = checkout.resources()
+    checkout.keep_resources([])
+    done = checkout.destroy()
+    assert done.code != 0 and "SLIPWAY_RECOVER=slipway/trial" in done.said, done.said
+    checkout.keep_resources(kept)
+    assert checkout.destroy().code == 0 and checkout.destroy().code == 0
+    done = checkout.run("pulumi", "stack", "rm", checkout.stack, "--yes", "--non-interactive", role="deployer")
+    assert done.code == 0, done.said
