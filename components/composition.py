@@ -39,6 +39,7 @@ from .member import Member
 from .namesakes import forget, watch
 from .options import provider_of
 from .places import depends_on, left_as_it_is, of_one, together
+from .recovery import add_imports, warn_of_imports
 from .resolution import Given, plain, resolved
 from .secret_arguments import refuse_secret_configuration
 from .strays import refuse_foreign
@@ -151,6 +152,7 @@ class Composition:
         try:
             # First of all, and outside of what a destruction goes on without.
             await in_thread(partial(refuse_foreign, self.run, self._origin, self.components))
+            warn_of_imports(self.run)
             try:
                 await self._decide_all()
             except ConfigError as error:
@@ -195,6 +197,7 @@ class Composition:
         except ConfigError:
             raise
         except SlipwayError as error:
+            add_imports(error, self.run)
             named = of_one(group, error, self.groups)
             if destroys() or len(self.groups) == 1:
                 raise named from error

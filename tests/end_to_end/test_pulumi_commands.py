@@ -314,3 +314,33 @@ def test_a_destruction_of_nothing_leaves_a_stack_that_can_be_removed(checkout: C
     assert checkout.destroy().code == 0 and checkout.destroy().code == 0
     done = checkout.run("pulumi", "stack", "rm", checkout.stack, "--yes", "--non-interactive", role="deployer")
     assert done.code == 0, done.said
+
+
+OWN = """
+import pulumi_gcp as gcp
+
+gcp.storage.Bucket("data", name="acme-data", location="US", force_destroy=True)
+gcp.serviceaccount.Account("reader", account_id="data-reader", display_name="Reader")
+"""
+
+
+def test_a_recovery_says_which_resources_of_the_program_are_imported_first(checkout: Checkout) -> None:
+    settings: dict[str, Any] = {"team:people": PEOPLE, "team:generation": 1}
+    write(checkout, PROGRAM + OWN, **settings)
+    checkout.up()
+    checkout.keep_resources([])
+    done = checkout.pulumi("up")
+    assert done.code != 0 and "SLIPWAY_RECOVER=slipway/trial" in done.said, done.said
+    account = f"projects/{PROJECT}/serviceAccounts/data-reader@{PROJECT}.iam.gserviceaccount.com"
+    commands = (
+        "pulumi import --stack trial gcp:storage/bucket:Bucket data acme-data",
+        f"pulumi import --stack trial gcp:serviceaccount/account:Account reader {account}",
+    )
+    preview = checkout.pulumi("preview", SLIPWAY_RECOVER="slipway/trial")
+    for command in commands:
+        assert command in done.said and command in preview.said, (done.said, preview.said)
+        ran = checkout.run(*command.split(), "--yes", "--non-interactive", "--generate-code=false", role="deployer")
+        assert ran.code == 0, ran.said
+    recovered = checkout.pulumi("up", SLIPWAY_RECOVER="slipway/trial")
+    assert recovered.code == 0 and "before you recover it" not in recovered.said, recovered.said
+    unchanged(checkout)
