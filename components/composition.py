@@ -31,7 +31,7 @@ from slipway.model.origin import Origin, Program
 from slipway.model.state import State
 
 from .duplicates import refuse_duplicates
-from .engine import EngineRun, ProgramEnd, current_program, destroys, fail, in_thread, known
+from .engine import EngineRun, ProgramEnd, current_program, destroys, fail, in_thread, known, left
 from .entries import ArgumentError, refuse_no_place, refuse_sign_in, refuse_wrong
 from .foundations import absent_projects, await_created, foundations
 from .group import Group, all_declared, prefix
@@ -40,13 +40,14 @@ from .member import Member
 from .namesakes import forget, watch
 from .options import provider_of
 from .places import depends_on, left_as_it_is, of_one, together
+from .recovery import add_imports, warn_of_imports
 from .resolution import Given, plain, resolved
 from .secret_arguments import refuse_secret_configuration
 from .strays import refuse_foreign
 from .taken_out import TakenOut, taken_out
 from .voice import Voice
 from .waiting import awaited_in, come, refuse_late, settled
-from .world import mocked
+from .world import World, mocked
 
 Place = tuple[str, str]
 """Project and region."""
@@ -82,7 +83,7 @@ class Composition:
         with ThreadPoolExecutor(1) as background:
             background.submit(import_module, "slipway.deploying.deployment.deployment")
             world = mocked()
-            self.run = EngineRun.of(checkout, world.state if world else known(), world)
+            self.run = _run(checkout, world)
         self.hooks = Hooks(
             self._guards,
             self.run.state,
@@ -97,6 +98,10 @@ class Composition:
         self.left = {}
         self._program = current_program()
         self.end_of_program = ProgramEnd()
+        if self.run.empty:
+            from .destruction import end_if_nothing_exists  # no deployment needs it
+
+            self.end_of_program.first = lambda: end_if_nothing_exists(self.run, self.components)
 
     def _places(self, keys: Collection[str]) -> Sequence[str]:
         """Return the lines of the stack file with these keys, whose values the program leaves as they are."""
@@ -157,7 +162,8 @@ class Composition:
         try:
             await self.hooks.inputs.watch()
             # First of all, and outside of what a destruction goes on without.
-            refuse_foreign(self.run, self._origin, self.components)
+            await in_thread(partial(refuse_foreign, self.run, self._origin, self.components))
+            warn_of_imports(self.run)
             try:
                 await self._decide_all()
             except ConfigError as error:
@@ -213,6 +219,7 @@ class Composition:
         except ConfigError:
             raise
         except SlipwayError as error:
+            add_imports(error, self.run)
             named = of_one(group, error, self.groups)
             if destroys() or len(self.groups) == 1:
                 raise named from error
@@ -321,6 +328,13 @@ class Composition:
         """Tell whether it is that of an earlier program of a test, whose mocks serve several."""
         ended = self._program is None or self._program.done()
         return self._deciding is not None and self.run.world is not None and ended
+
+
+def _run(checkout: Path, world: World | None) -> EngineRun:
+    if world is not None:
+        return EngineRun.of(checkout, world.state, world)
+    state, empty = left(checkout, os.environ) if destroys() else (known(), False)
+    return EngineRun.of(checkout, state, empty=empty)
 
 
 def _key(component: Member, given: Mapping[Member, Given], usual: Place) -> Key:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
 from pathlib import Path
+from typing import Any
 
 import pulumi
 
@@ -12,14 +15,57 @@ from slipway.base.errors import SlipwayError
 from slipway.deploying.deployment.deletion_guard import GuardSubject
 from slipway.deploying.deployment.destruction import must_leave_none
 from slipway.deploying.deployment.summary import outliving
+from slipway.google.connection import connect
+from slipway.google.live import Unknown
+from slipway.google.live_reader import LiveScope, Reader
+from slipway.model.labels import STACK_LABEL
 from slipway.model.origin import Origin
 from slipway.model.state import State
 
-from .engine import EngineRun, configured, left
+from .engine import EngineRun, configured, end_without_resources, left
 from .guard import check, guard
 from .leaving import Leaving
+from .member import Member
+from .resolution import plain
 from .strays import refuse_foreign
 from .workspace_resources import leave_grants, stand_in
+
+
+def end_if_nothing_exists(run: EngineRun, components: Sequence[Member]) -> None:
+    """End the program where neither the state nor the cloud has anything of it. Where that can't be told, or something
+    exists, return: the destruction then tells of it."""
+    workspaces = [each for each in components if each.kind == "workspace"]
+    identities = [run.identity(each.name) for each in workspaces] or [run.identity()]
+    given = [plain(each.args) for each in components]
+    projects = {each.values.get("project") or run.project for each in given}
+    regions = {region for each in given for region in _regions(each.values)} | {run.region} - {""}
+    if any(each.unknown.keys() & {"project", "region", "catalog_bucket"} for each in given) or not all(projects):
+        return
+    labels = {each.label for each in identities}
+    connection = connect(os.environ)
+    for project, region in product(sorted(projects), sorted(regions)):
+        clusters = Reader(connection, LiveScope(project, region)).clusters()
+        if isinstance(clusters, Unknown) or any(each.labels.get(STACK_LABEL) in labels for each in clusters):
+            return
+    buckets = {str(each.values["catalog_bucket"]) for each in given if "catalog_bucket" in each.values}
+    buckets.update(each.buckets(project)[0] for each in identities for project in projects)
+    for bucket in sorted(buckets):
+        catalog = Reader(connection, LiveScope(run.project, run.region)).catalog(bucket)
+        if isinstance(catalog, Unknown) or (catalog is not None and catalog.owner in labels):
+            return
+    end_without_resources()
+
+
+def _regions(value: Any) -> Iterator[str]:
+    """Yield the regions among arguments, also those of alternatives."""
+    if isinstance(value, Mapping):
+        if isinstance(value.get("region"), str):
+            yield value["region"]
+        for part in value.values():
+            yield from _regions(part)
+    elif isinstance(value, list | tuple):
+        for part in value:
+            yield from _regions(part)
 
 
 def take_down(checkout: Path, edit: Edit | None) -> None:
@@ -29,11 +75,14 @@ def take_down(checkout: Path, edit: Edit | None) -> None:
         _, file = configured(checkout, edit)
     except SlipwayError:
         file = None  # A mistake in the stack file, or an edit of it, must not prevent a destruction.
-    run = EngineRun.of(checkout, left(checkout, os.environ))
+    state, empty = left(checkout, os.environ)
+    run = EngineRun.of(checkout, state, empty=empty)
     leaving = Leaving(os.environ, run.identity().label, (run.project, run.region), run.state)
     leaving.declared = file
     refuse_foreign(run, Origin(run.name))
     must_leave_none(leaving)
+    if run.empty:
+        end_without_resources()
     hooks = guard(lambda: [leaving], run.state)
     if run.preview:
         try:

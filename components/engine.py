@@ -52,18 +52,27 @@ class EngineRun:
     #: What lives in a test with mocks; None in a real run.
     world: World | None = None
     pulumi_project: str = ""
+    #: It takes down a stack whose state has no resource at all.
+    empty: bool = False
 
     @classmethod
-    def of(cls, checkout: Path, state: State | Unknown, world: World | None = None) -> EngineRun:
+    def of(
+        cls, checkout: Path, state: State | Unknown, world: World | None = None, *, empty: bool = False
+    ) -> EngineRun:
         gcp = pulumi.Config("gcp")  # Unchecked, as no mistake may prevent a destruction.
         place = gcp.get("project") or "", gcp.get("region") or ""
         _act_as_provider(gcp, place[0])
         preview = pulumi.runtime.is_dry_run()
-        return cls(checkout, pulumi.get_stack(), *place, state, preview, world, pulumi.get_project())
+        return cls(checkout, pulumi.get_stack(), *place, state, preview, world, pulumi.get_project(), empty)
 
     def identity(self, workspace: str = "") -> Identity:
         """Return the identity of what belongs to a workspace by its name, or to none."""
         return Identity(self.pulumi_project, self.name, workspace)
+
+    @property
+    def is_deployed(self) -> bool:
+        """Return whether the state has a deployment that has published a catalog."""
+        return isinstance(self.state, State) and bool(self.state.catalog_bucket)
 
 
 def _act_as_provider(gcp: pulumi.Config, project: str) -> None:
@@ -117,8 +126,8 @@ def known() -> State | Unknown:
         return Unknown(str(problem), f"the engine ({_FUNCTION})", "a Pulumi of at least 3.259")
 
 
-def left(checkout: Path, environ: Mapping[str, str]) -> State | Unknown:
-    """Return the state of a stack that is being taken down.
+def left(checkout: Path, environ: Mapping[str, str]) -> tuple[State | Unknown, bool]:
+    """Return the state of a stack that is being taken down, and whether it has no resource at all.
 
     To answer, the engine notes a provider. From an empty state it deletes nothing, not even that, and `pulumi stack rm`
     then refuses. So it is not asked where an export has nothing of the stack.
@@ -126,7 +135,18 @@ def left(checkout: Path, environ: Mapping[str, str]) -> State | Unknown:
     from slipway.operating.doctor.backend_reading import look  # no deployment needs it
 
     backend = look(checkout, environ, pulumi.get_stack())
-    return State() if not isinstance(backend, str) and backend.state == State() else known()
+    if isinstance(backend, str) or backend.state != State():
+        return known(), False
+    return State(), backend.empty
+
+
+def end_without_resources() -> None:
+    """End the program of a destruction of nothing, before Pulumi is sent anything: it would create the components, and
+    `pulumi stack rm` would be rejected. A program that runs within another one goes on."""
+    if not _within():
+        pulumi.log.info("the stack has no resources, and no cluster or catalog of it exists: nothing to destroy")
+        sys.stdout.flush()
+        os._exit(0)
 
 
 def fail(error: SlipwayError) -> NoReturn:
@@ -191,6 +211,8 @@ class ProgramEnd:
         """Look out for it."""
         #: The error that the program ended with.
         self.error: BaseException | None = None
+        #: Called first, before Pulumi is sent what the program declares, unless the program failed.
+        self.first: Callable[[], None] = lambda: None
         self._come: asyncio.Future[None] = new_future()
         #: The modules of a program that a test imports: it ends with their imports.
         self._modules = imported_now() if current_program() is None else []
@@ -200,7 +222,10 @@ class ProgramEnd:
         register = stack.register_outputs
 
         def registered(outputs: Any) -> None:
-            self.tell(sys.exc_info()[1])
+            error = sys.exc_info()[1]
+            if error is None:
+                self.first()
+            self.tell(error)
             stack.register_outputs = register
             register(outputs)
 

@@ -1,23 +1,39 @@
-"""The rejection of a run whose state has entries of other stacks, or entries that were renamed."""
+"""The rejection of a run whose state has entries of other stacks, entries that were renamed, or imported ones."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import os
+from collections.abc import Iterator, Sequence
+
+import pulumi
+from pulumi.runtime.settings import get_root_resource
 
 from slipway.deploying.deployment.strays import OwnNames, refuse_strays
-from slipway.google.live import Unknown
+from slipway.deploying.deployment.undeclared import (
+    Owners,
+    read_owners,
+    refuse_needed,
+    refuse_second_entries,
+    undeclared_entries,
+)
+from slipway.google.connection import connect
+from slipway.google.live import InUse, Unknown
 from slipway.model.facts import CATALOG
+from slipway.model.labels import STACK_LABEL
 from slipway.model.origin import Origin
+from slipway.model.state import CLUSTER, StateEntry
 
 from .engine import EngineRun
 from .group import prefix
 from .member import Member
 from .namesakes import noted
+from .world import World
 
 
 def refuse_foreign(run: EngineRun, origin: Origin, components: Sequence[Member] = ()) -> None:
     """Raise ConfigError where Pulumi would delete what another stack has, or what these components declare under other
-    names. A state that can't be read tells nothing."""
+    names; PolicyError for a cluster with jobs, ResourceError where that can't be read. A state that can't be read tells
+    nothing."""
     if isinstance(run.state, Unknown):
         return
     workspaces = {place.name for place in run.state.workspaces.values()}
@@ -28,6 +44,44 @@ def refuse_foreign(run: EngineRun, origin: Origin, components: Sequence[Member] 
         prefixes=sorted(map(prefix, workspaces)),
         catalogs=sorted(set(map(prefix, catalogs))),
         labels=[run.identity(name).label for name in ("", *sorted(workspaces))],
-        declared=[(each.type_, each.name) for each in noted() if not isinstance(each.opts.parent, Member)],
+        # The host of a program in another language does not see the program's own resources.
+        declared=None if get_root_resource() is None else list(_declared()),
     )
     refuse_strays(run.state, own, origin)
+    entries = undeclared_entries(run.state, own)
+    refuse_second_entries(entries, run.state, origin)
+    if entries and not (run.preview and os.environ.get("SLIPWAY_LIVE")):
+        refuse_needed(entries, _owners(run, entries), own.labels, run.project, origin)
+
+
+def _declared() -> Iterator[tuple[str, str]]:
+    """Yield the types and the engine's names, former ones as well, of the program's own resources."""
+    for each in noted():
+        if isinstance(each.opts.parent, Member):
+            continue
+        yield each.type_, each.name
+        for alias in each.opts.aliases or ():
+            former = alias.name if isinstance(alias, pulumi.Alias) else alias
+            if isinstance(former, str):
+                yield each.type_, former.rpartition("::")[2]
+
+
+def _owners(run: EngineRun, entries: Sequence[StateEntry]) -> Owners:
+    if run.world is not None:
+        return _owners_in(run.world, run.project, entries)
+    return read_owners(connect(os.environ), entries, (run.project, run.region))
+
+
+def _owners_in(world: World, project: str, entries: Sequence[StateEntry]) -> Owners:
+    """Return what the living resources of a test tell."""
+    living = () if isinstance(world.live.clusters, Unknown) else world.live.clusters
+    jobs = () if isinstance(world.live.jobs, Unknown) else world.live.jobs
+    by_id = {cluster.id: cluster for cluster in living}
+    unmarked = [entry for entry in entries if entry.type == CLUSTER and not entry.marked]
+    uses = {
+        entry.urn: InUse(tuple(job for job in jobs if job.persistent_resource_id == entry.name))
+        for entry in unmarked
+        if entry.name in by_id and STACK_LABEL not in by_id[entry.name].labels
+    }
+    clusters = {entry.urn: by_id.get(entry.name) for entry in unmarked}
+    return Owners({project: world.live.neighbours}, clusters, uses)

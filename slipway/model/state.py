@@ -21,6 +21,7 @@ CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
 BUCKET = "gcp:storage/bucket:Bucket"
 OBJECT = "gcp:storage/bucketObject:BucketObject"
 ACCOUNT = "gcp:serviceaccount/account:Account"
+RESERVATION = "gcp:compute/reservation:Reservation"
 _PREFERENCE = "gcp:cloudquota/sQuotaPreference:SQuotaPreference"
 _PROJECT_GRANT = "gcp:projects/iAMMember:IAMMember"
 _BUCKET_GRANT = "gcp:storage/bucketIAMMember:BucketIAMMember"
@@ -76,11 +77,16 @@ class StateEntry:
     parent: str
     #: The engine's name.
     logical: str
-    #: The cluster's id, the bucket's name, the account's address, or the object's address.
+    #: The cluster's id, the bucket's name, the account's address, the object's address, or the reservation's full name.
     name: str = ""
     grant: StateGrant | None = None
     #: The display name of an account; the stack in the label of a cluster.
     marked: str = ""
+    #: The Google Cloud project, as far as the state has it.
+    project: str = ""
+    region: str = ""
+    #: The lifecycle rules of a bucket are those of Slipway's buckets.
+    made: bool = False
 
 
 @dataclass(frozen=True)
@@ -268,20 +274,51 @@ def _entries(resources: Iterable[_Resource], generations: Iterable[_Resource]) -
             continue
         grant = _grant(resource)
         name = _name_in_cloud(resource)
-        marked = resource.text("displayName") if resource.type == ACCOUNT else stacks.get(name) or _label(resource)
-        if name or grant:
-            yield StateEntry(resource.urn, resource.type, resource.parent, resource.name, name, grant, marked)
+        if not name and not grant:
+            continue
+        yield StateEntry(
+            urn=resource.urn,
+            type=resource.type,
+            parent=resource.parent,
+            logical=resource.name,
+            name=name,
+            grant=grant,
+            marked=_mark(resource, stacks),
+            project=resource.text("project"),
+            region=resource.text("location"),
+            made=resource.type == BUCKET and _has_own_rules(resource),
+        )
+
+
+def _has_own_rules(bucket: _Resource) -> bool:
+    """Return whether a bucket has the rule for old packages, of a catalog's, or the one for old claims."""
+    rules = bucket.outputs.get("lifecycleRules") or ()
+    prefixes = [prefix for rule in rules for prefix in (rule.get("condition") or {}).get("matchesPrefixes") or ()]
+    return not {"packages/", "claims/"}.isdisjoint(prefixes)
+
+
+def _mark(resource: _Resource, stacks: Mapping[str, str]) -> str:
+    """Return what tells the owner. `stacks`: the stacks of the components of clusters, by the clusters' ids."""
+    if resource.type == ACCOUNT:
+        return resource.text("displayName")
+    return stacks.get(resource.text("name")) or _label(resource)
 
 
 def _label(resource: _Resource) -> str:
-    """Return the stack in the label of a resource; empty for none."""
-    labels = resource.outputs.get("labels")
-    return str(labels.get(STACK_LABEL, "")) if isinstance(labels, Mapping) else ""
+    """Return the stack in the label of a resource; empty for none. Of a resource that Pulumi imported, only the
+    effective labels have it."""
+    for key in ("labels", "effectiveLabels"):
+        labels = resource.outputs.get(key)
+        if isinstance(labels, Mapping) and labels.get(STACK_LABEL):
+            return str(labels[STACK_LABEL])
+    return ""
 
 
 def _name_in_cloud(resource: _Resource) -> str:
     if resource.type == ACCOUNT:
         return resource.text("email")
+    if resource.type == RESERVATION:
+        return resource.text("id")
     name = resource.text("name")
     if resource.type == OBJECT and name:
         return f"gs://{resource.text('bucket')}/{name}"
@@ -436,6 +473,7 @@ _DECLARED_BY: Mapping[str, Collection[str]] = {
     **dict.fromkeys((BUCKET, ACCOUNT, *_GRANTED_ON), (_WORKSPACE, "")),
     OBJECT: (_WORKSPACE, _CATALOG, ""),
     CLUSTER: (GENERATION, ""),
+    RESERVATION: ("",),
 }
 """The components that declare each type, and the lack of one. Packages and requests for quota outlive their entries."""
 
@@ -542,7 +580,9 @@ def refuse_rename(known: State, alive: Mapping[str, str], stack: str, origin: Or
         return
     owner = min(foreign.values())
     if stack in (published, *labels.values()):
-        raise belongs_elsewhere(f"cluster {join(sorted(foreign))}", owner, origin, sorted(_urns_of(known, foreign)))
+        several = len(foreign) > 1
+        subject = f"cluster{'s' if several else ''} {join(sorted(foreign))}"
+        raise belongs_elsewhere(subject, owner, origin, sorted(_urns_of(known, foreign)), several=several)
     raise renamed(owner, stack, origin)
 
 
@@ -552,36 +592,66 @@ def refuse_doubles(known: State, clusters: Collection[str], origin: Origin) -> N
     doubles = {id_: urn for id_, urn in known.stray_clusters.items() if id_ in clusters}
     if not doubles:
         return
-    forget = [f"{forgetting(origin.stack, urn)} --force" for urn in doubles.values()]
-    raise ConfigError(
-        f"cluster {join(sorted(doubles))} is in the state a second time, so nothing was changed",
-        why="`pulumi import` added it; Pulumi would delete the cluster, because no program declares that entry",
-        fix="\n".join(("remove the entry from the state, which deletes nothing, and deploy again:", *forget)),
+    ids = sorted(doubles)
+    raise second_entries(
+        f"cluster{'s' if len(ids) > 1 else ''} {join(ids)}", origin, list(doubles.values()), several=len(ids) > 1
     )
 
 
-def belongs_elsewhere(subject: str, owner: str, origin: Origin, urns: Collection[str] = ()) -> ConfigError:
-    """Return the error of what another stack made, which `pulumi state move` moved into the state of this one.
-    `owner`: that stack, as labels have it; empty if unknown. `urns`: in the order in which they can be removed."""
-    forget = [forgetting(origin.stack, urn) for urn in urns or ["URN"]]
+def belongs_elsewhere(
+    subject: str, owner: str, origin: Origin, urns: Collection[str] = (), *, several: bool = False
+) -> ConfigError:
+    """Return the error of what another stack made, and what the state of this one has, as Pulumi would delete it.
+
+    `owner`: that stack, as labels have it; empty if unknown. `urns`: in the order in which they can be removed.
+    `several`: the subject is plural.
+    """
     owning = words_of(owner) if owner else "another stack"
+    them = "them" if several else "it"
     return ConfigError(
-        f"{subject} belongs to {owning}, so nothing was changed",
-        why=f"the state of {origin.stack} has it, as after `pulumi state move`, and {owning} needs it",
+        f"{subject} {'belong' if several else 'belongs'} to {owning}, so nothing was changed",
+        why=f"the state of {_address(urns, origin)} has {them}, as after `pulumi import` or `pulumi state move`; "
+        f"Pulumi would delete {them}, because the program does not declare {them}",
         fix="\n".join(
             (
-                "remove it from the state, which deletes nothing:",
-                *forget,
-                f"then deploy {owning}, which takes it over again",
+                f"remove {them} from the state, which deletes nothing:",
+                *_removals(urns, origin),
+                f"then deploy {owning} if `pulumi state move` took {them} from its state",
             )
         ),
     )
 
 
+def second_entries(subject: str, origin: Origin, urns: Collection[str], *, several: bool = False) -> ConfigError:
+    """Return the error of what the state has by an entry of the stack and by one that no program declares."""
+    return ConfigError(
+        f"{subject} {'are' if several else 'is'} in the state a second time, so nothing was changed",
+        why="`pulumi import` or `pulumi state move` added the entry; Pulumi would delete what the stack needs, because "
+        "the program does not declare that entry",
+        fix="\n".join(
+            ("remove the entry from the state, which deletes nothing, and deploy again:", *_removals(urns, origin))
+        ),
+    )
+
+
+def _removals(urns: Collection[str], origin: Origin) -> list[str]:
+    return [forgetting(origin.stack, urn) for urn in urns or ["URN"]]
+
+
+def _address(urns: Iterable[str], origin: Origin) -> str:
+    """Return `PROJECT/STACK` of the state that has the entries."""
+    for urn in urns:
+        _, _, rest = urn.partition("urn:pulumi:")
+        stack, _, rest = rest.partition("::")
+        return f"{rest.partition('::')[0]}/{stack}"
+    return f"stack {origin.stack}"
+
+
 def forgetting(stack: str, urn: str) -> str:
-    """Return the command that removes a resource from a state, with its children, and deletes nothing."""
+    """Return the command that removes a resource from a state, with its children, and deletes nothing. A protected
+    entry needs `--force`: `pulumi import` protects by default, and the state that a program can read does not tell."""
     quoted = urn if urn == "URN" else f"'{urn}'"
-    return f"pulumi state delete --stack {stack} --target-dependents {quoted}"
+    return f"pulumi state delete --stack {stack} --target-dependents {quoted} --force"
 
 
 def _urns_of(known: State, clusters: Collection[str]) -> list[str]:

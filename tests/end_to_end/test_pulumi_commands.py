@@ -45,6 +45,10 @@ def urn_of(checkout: Checkout, end: str) -> str:
     return str(urn)
 
 
+def urns_of(checkout: Checkout) -> list[str]:
+    return sorted(each["urn"] for each in checkout.resources() if ":pulumi:providers:" not in each["urn"])
+
+
 def roles(checkout: Checkout) -> list[str]:
     policy = checkout.cloud.rest("POST", f"/v1/projects/{PROJECT}:getIamPolicy", {})
     return [binding["role"] for binding in policy["bindings"] if PEOPLE in binding["members"]]
@@ -144,10 +148,8 @@ def rejected(done: Done, cluster: str) -> None:
     assert f"pulumi state untaint --stack trial '{cluster}'" in done.said
 
 
-def test_what_was_moved_to_the_state_of_another_stack_is_not_deleted_there(checkout: Checkout) -> None:
-    declare(checkout)
-    checkout.up()
-    id_, before = checkout.outputs()["cluster"], published(checkout)
+def second_stack(checkout: Checkout) -> Checkout:
+    """Deploy the program a second time, as stack `other` with workspace `reg`."""
     made = checkout.run("pulumi", "stack", "init", "other", "--non-interactive", role="deployer")
     assert made.code == 0, made.said
     other = Checkout(checkout.folder, checkout.cloud, checkout.engine, checkout.state, "other", checkout.variables)
@@ -156,7 +158,14 @@ def test_what_was_moved_to_the_state_of_another_stack_is_not_deleted_there(check
     config = [line for line in other.file.read_text().splitlines() if line.startswith(("config", " "))]
     other.file.write_text("\n".join([*config, "  team:workspace: reg", salt]))
     other.up()
+    return other
 
+
+def test_what_was_moved_to_the_state_of_another_stack_is_not_deleted_there(checkout: Checkout) -> None:
+    declare(checkout)
+    checkout.up()
+    id_, before = checkout.outputs()["cluster"], published(checkout)
+    other = second_stack(checkout)
     moved = state(
         checkout,
         "move",
@@ -189,7 +198,7 @@ def test_what_was_moved_to_the_state_of_another_stack_is_not_deleted_there(check
     strays = [urn_of(other, end) for end in ends]
     for verb, purpose in (("up", ""), ("destroy", ""), ("destroy", "destroy")):
         done = other.pulumi(verb, SLIPWAY_PURPOSE=purpose)
-        assert done.code != 0 and "belongs to stack trial of Pulumi project slipway, workspace ml" in done.said
+        assert done.code != 0 and "belong to stack trial of Pulumi project slipway, workspace ml" in done.said
         assert all(f"'{urn}'" in done.said for urn in strays), done.said
     assert len(every_cluster(checkout)) == 2
     assert sorted(roles(checkout)) == granted
@@ -201,6 +210,64 @@ def test_what_was_moved_to_the_state_of_another_stack_is_not_deleted_there(check
     assert sorted(roles(checkout)) == granted
     unchanged(checkout)
     assert published(checkout) == before and any(each.endswith(id_) for each in every_cluster(checkout))
+
+
+def imports(stack: Checkout, type_: str, id_: str, *options: str) -> str:
+    """Import a resource as `theirs`, and return its URN."""
+    flags = ("--stack", stack.stack, "--yes", "--skip-preview", "--non-interactive", "--generate-code=false", *options)
+    done = stack.run("pulumi", "import", type_, "theirs", id_, *flags, role="deployer")
+    assert done.code == 0, done.said
+    return urn_of(stack, f"{type_}::theirs")
+
+
+def rejects_and_forgets(stack: Checkout, urn: str, *words: str) -> None:
+    """See each command rejected before it changes anything; run the command that the error names."""
+    before = urns_of(stack)
+    for verb, purpose in (("preview", ""), ("up", ""), ("destroy", ""), ("destroy", "destroy")):
+        done = stack.pulumi(verb, SLIPWAY_PURPOSE=purpose)
+        assert done.code != 0 and all(word in done.said for word in words), done.said
+        assert f"pulumi state delete --stack other --target-dependents '{urn}' --force" in done.said, done.said
+        assert "so nothing was changed" in done.said and "unprotect" not in done.said, done.said
+    assert urns_of(stack) == before
+    done = state(stack, "delete", "--stack", "other", "--target-dependents", urn, "--force")
+    assert done.code == 0, done.said
+
+
+def test_what_was_imported_from_another_deployment_is_not_deleted(checkout: Checkout) -> None:
+    declare(checkout)
+    checkout.up()
+    id_ = checkout.outputs()["cluster"]
+    job = checkout.cloud.rest("POST", f"{VERTEX}/customJobs", job_on(id_))["name"]
+    wait_for(lambda: checkout.job_state(job) == "JOB_STATE_RUNNING", "it runs")
+    other = second_stack(checkout)
+    place, cluster = VERTEX.removeprefix("/v1/"), "gcp:vertex/aiPersistentResource:AiPersistentResource"
+    owner = "stack trial of Pulumi project slipway, workspace ml"
+    for protect in ("--protect=true", "--protect=false"):
+        urn = imports(other, cluster, f"{place}/persistentResources/{id_}", protect)
+        rejects_and_forgets(other, urn, f"cluster {id_} belongs to {owner}", "the state of slipway/other")
+    work = f"{PROJECT}-slipway--trial--ml-work"
+    urn = imports(other, "gcp:storage/bucket:Bucket", work, "--protect=false")
+    rejects_and_forgets(other, urn, f"bucket gs://{work} belongs to {owner}")
+
+    # Nothing tells of a cluster without a label but its job.
+    at = f"{VERTEX}/persistentResources"
+    pools = {"resourcePools": [{"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": "1"}]}
+    checkout.cloud.rest("POST", f"{at}?persistentResourceId=plain", pools)
+    wait_for(lambda: checkout.cloud.rest("GET", f"{at}/plain")["state"] == "RUNNING", "it runs")
+    second = checkout.cloud.rest("POST", f"{VERTEX}/customJobs", job_on("plain"))["name"]
+    wait_for(lambda: checkout.job_state(second) == "JOB_STATE_RUNNING", "it runs")
+    urn = imports(other, cluster, f"{place}/persistentResources/plain")
+    rejects_and_forgets(other, urn, "cluster plain", "1 job has not ended")
+
+    # A cluster that was moved without its component.
+    moved = urn_of(checkout, f":AiPersistentResource::{id_}")
+    assert state(checkout, "move", "--source", "trial", "--dest", "other", moved).code == 0
+    rejects_and_forgets(other, urn_of(other, f":AiPersistentResource::{id_}"), f"cluster {id_} belongs to {owner}")
+    checkout.up()
+    unchanged(checkout)
+    unchanged(other)
+    assert [checkout.job_state(each) for each in (job, second)] == ["JOB_STATE_RUNNING"] * 2
+    assert len(every_cluster(checkout)) == 3
 
 
 def test_an_entry_that_was_renamed_takes_nothing_with_it(checkout: Checkout) -> None:
@@ -227,3 +294,53 @@ def test_an_entry_that_was_renamed_takes_nothing_with_it(checkout: Checkout) -> 
         assert done.code == 0, done.said
     unchanged(checkout)
     assert (sorted(roles(checkout)), published(checkout)) == (granted, before)
+
+
+def test_a_destruction_of_nothing_leaves_a_stack_that_can_be_removed(checkout: Checkout) -> None:
+    declare(checkout)
+    checkout.up()
+    for _ in range(2):
+        done = checkout.destroy()
+        assert done.code == 0, done.said
+        assert checkout.resources() == []
+    assert "nothing to destroy" in done.said, done.said
+    # A lost state is something else.
+    checkout.up()
+    kept = checkout.resources()
+    checkout.keep_resources([])
+    done = checkout.destroy()
+    assert done.code != 0 and "SLIPWAY_RECOVER=slipway/trial" in done.said, done.said
+    checkout.keep_resources(kept)
+    assert checkout.destroy().code == 0 and checkout.destroy().code == 0
+    done = checkout.run("pulumi", "stack", "rm", checkout.stack, "--yes", "--non-interactive", role="deployer")
+    assert done.code == 0, done.said
+
+
+OWN = """
+import pulumi_gcp as gcp
+
+gcp.storage.Bucket("data", name="acme-data", location="US", force_destroy=True)
+gcp.serviceaccount.Account("reader", account_id="data-reader", display_name="Reader")
+"""
+
+
+def test_a_recovery_says_which_resources_of_the_program_are_imported_first(checkout: Checkout) -> None:
+    settings: dict[str, Any] = {"team:people": PEOPLE, "team:generation": 1}
+    write(checkout, PROGRAM + OWN, **settings)
+    checkout.up()
+    checkout.keep_resources([])
+    done = checkout.pulumi("up")
+    assert done.code != 0 and "SLIPWAY_RECOVER=slipway/trial" in done.said, done.said
+    account = f"projects/{PROJECT}/serviceAccounts/data-reader@{PROJECT}.iam.gserviceaccount.com"
+    commands = (
+        "pulumi import --stack trial gcp:storage/bucket:Bucket data acme-data",
+        f"pulumi import --stack trial gcp:serviceaccount/account:Account reader {account}",
+    )
+    preview = checkout.pulumi("preview", SLIPWAY_RECOVER="slipway/trial")
+    for command in commands:
+        assert command in done.said and command in preview.said, (done.said, preview.said)
+        ran = checkout.run(*command.split(), "--yes", "--non-interactive", "--generate-code=false", role="deployer")
+        assert ran.code == 0, ran.said
+    recovered = checkout.pulumi("up", SLIPWAY_RECOVER="slipway/trial")
+    assert recovered.code == 0 and "before you recover it" not in recovered.said, recovered.said
+    unchanged(checkout)

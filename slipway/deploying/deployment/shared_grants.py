@@ -74,14 +74,22 @@ def grants(
 
 
 def rights(
-    submitters: Mapping[str, Iterable[str]], works: Sequence[str], accounts: Iterable[str], writers: Iterable[str]
+    submitters: Mapping[str, Iterable[str]],
+    works: Sequence[str],
+    accounts: Iterable[str],
+    writers: Iterable[str],
+    catalog: str = "",
 ) -> frozenset[Right]:
     """Return the rights on the resources that two stacks can share: the project, work buckets, and accounts that
-    somebody else made. `works` are names, the rest is as for `grants`; `writers` are trainers that write metrics."""
+    somebody else made. With the bucket of the `catalog`, also those on it, which are one stack's.
+
+    `works` are names, the rest is as for `grants`; `writers` are trainers that write metrics.
+    """
     roles: dict[str, dict[str, str]] = {account: {} for account in accounts}
     roles |= {account: {"": WRITES_METRICS} for account in writers}
-    of_stack = grants(defaultdict(str), "", [f"gs://{work}" for work in works], roles, submitters)
-    return frozenset(right_of(grant) for grant in of_stack if grant.on or grant.role != READS)  # the catalog is its own
+    on_catalog = f"gs://{catalog}" if catalog else ""
+    of_stack = grants(defaultdict(str), on_catalog, [f"gs://{work}" for work in works], roles, submitters)
+    return frozenset(right_of(grant) for grant in of_stack if grant.on or grant.role != READS)
 
 
 def submitters_of(stack: Stack) -> dict[str, tuple[str, ...]]:
@@ -219,7 +227,7 @@ def shared(
     awaited = () if unread else unpublished
     unread += (f"{words_of(label)} has clusters here, and no catalog in a bucket that it made" for label in unpublished)
     readable = (catalog.whole for catalog in catalogs.values() if isinstance(catalog, PublishedCatalog))
-    needs = {whole.identity.called: _needs(whole) for whole in readable if whole and whole.project == project}
+    needs = {whole.identity.called: needs_of(whole) for whole in readable if whole and whole.project == project}
     staying = []
     for grant in grants:
         stacks = tuple(sorted(name for name, needed in needs.items() if right_of(grant) in needed))
@@ -271,7 +279,8 @@ def _unread(at: str, catalog: PublishedCatalog | Unknown) -> str:
     return "" if catalog.whole else catalog.damage or f"{at}: another version published it"
 
 
-def _needs(catalog: Catalog) -> frozenset[Right]:
-    """Return the rights that a catalog needs; jobs of any of its accounts may write metrics."""
+def needs_of(catalog: Catalog, bucket: str = "") -> frozenset[Right]:
+    """Return the rights that a catalog needs; with its `bucket`, also those there. Jobs of any of its accounts may
+    write metrics."""
     accounts = (catalog.trainer, *catalog.trainers.values())
-    return rights(catalog.submitters, catalog.work_buckets, accounts, accounts)
+    return rights(catalog.submitters, catalog.work_buckets, accounts, accounts, bucket)

@@ -36,6 +36,7 @@ from slipway.model.state import (
     CLUSTER,
     GENERATION,
     OBJECT,
+    RESERVATION,
     State,
     StateEntry,
     StateGrant,
@@ -46,10 +47,11 @@ from slipway.model.state import (
 CREATION = "creation"
 """The engine's name of the object that lists the clusters that were created last. Frozen."""
 _OBJECT_NAMES = {CATALOG_COMPONENT: frozenset({CATALOG}), WORKSPACE: frozenset({CREATION})}
+_NOUNS = {CLUSTER: "cluster", ACCOUNT: "account", OBJECT: "object", RESERVATION: "reservation"}
 _SUBMITTERS = re.compile(r"(reads-(catalog|work)|creates-work|act-as-trainer)\b")
 _OBJECTS = ("/clusters/asked-for.json", f"/{CATALOG_FILE}")
 _DEFAULT_BUCKET = re.compile(rf"--.*-({CATALOG}|{WORK})(-[a-z0-9-]+)?$")
-_ROLES = frozenset({*SUBMITTER_ROLES.values(), ACT_AS, READS, CREATES, WRITES})
+ROLES = frozenset({*SUBMITTER_ROLES.values(), ACT_AS, READS, CREATES, WRITES})
 _TRAINERS = re.compile(r"-(reads-catalog|writes-work)\b")
 """The names of grants: those of submitters on buckets and accounts, those of trainers on buckets."""
 
@@ -64,8 +66,9 @@ class OwnNames:
     catalogs: Collection[str]
     #: The values of the stacks' labels.
     labels: Collection[str]
-    #: The types and the engine's names of resources that the program itself declares.
-    declared: Collection[tuple[str, str]] = ()
+    #: The types and the engine's names of resources that the program itself declares; None if these are unknown, as for
+    #: a program in another language.
+    declared: Collection[tuple[str, str]] | None = ()
 
 
 def refuse_strays(known: State, own: OwnNames, origin: Origin) -> None:
@@ -74,13 +77,14 @@ def refuse_strays(known: State, own: OwnNames, origin: Origin) -> None:
     loose = [entry for entry in known.entries if not entry.parent and _is_ours(entry, own)]
     misnamed = [entry for entry in inside if not _is_named_well(entry, own, known)]
     moved = [entry for entry in [*misnamed, *loose] if _is_of_another(entry, own)]
-    foreign = [*moved, *_labelled_otherwise(inside, own)]
+    foreign = list(dict.fromkeys([*moved, *_labelled_otherwise(inside, own)]))
     misnamed += loose
     if foreign:
         foreign += [entry for entry in loose if entry not in foreign]
         owner = next(filter(None, map(_owner, foreign)), "")
         foreign.sort(key=_turn)
-        raise belongs_elsewhere(_words(foreign), owner, origin, [_whole(entry, known) for entry in foreign])
+        urns = [_whole(entry, known) for entry in foreign]
+        raise belongs_elsewhere(describe_entries(foreign), owner, origin, urns, several=len(foreign) > 1)
     if misnamed:
         raise _renamed(sorted(misnamed, key=_turn), own, origin)
 
@@ -95,9 +99,9 @@ def _renamed(entries: Collection[StateEntry], own: OwnNames, origin: Origin) -> 
     forget = [forgetting(origin.stack, entry.urn) for entry in entries]
     names = join(entry.logical for entry in entries)
     return ConfigError(
-        f"Pulumi's state has {_words(entries)} under the name {names}, so nothing was changed",
-        why="`pulumi state rename` or `pulumi state move` changed this entry; the program declares the same by another "
-        "entry, and Pulumi would delete it by this one",
+        f"Pulumi's state has {describe_entries(entries)} under the name {names}, so nothing was changed",
+        why="`pulumi state rename`, `pulumi state move` or `pulumi import` wrote this entry; the program declares the "
+        "same by another entry, and Pulumi would delete it by this one",
         fix="\n".join((*back, "remove it from the state, which deletes nothing, and deploy again:", *forget)),
     )
 
@@ -131,7 +135,7 @@ def _is_of_another(entry: StateEntry, own: OwnNames) -> bool:
 def _is_ours(entry: StateEntry, own: OwnNames) -> bool:
     """Tell whether a component declared an entry that has no component around it. A program may have resources of its
     own; and a cluster of the stack itself is told elsewhere."""
-    if (entry.type, entry.logical) in own.declared:
+    if (entry.type, entry.logical) in (own.declared or ()) or entry.type == RESERVATION:
         return False
     if entry.type == CLUSTER:
         return entry.marked not in ("", *own.labels)
@@ -141,7 +145,7 @@ def _is_ours(entry: StateEntry, own: OwnNames) -> bool:
         return False
     if entry.type == BUCKET and not _DEFAULT_BUCKET.search(entry.name):
         return False
-    if entry.grant and entry.grant.role not in _ROLES:
+    if entry.grant and entry.grant.role not in ROLES:
         return False
     return _follows(entry, _ends(entry))
 
@@ -235,7 +239,8 @@ def _former_rest(entry: StateEntry) -> str:
     return next(iter(_names(entry)))
 
 
-def _words(entries: Iterable[StateEntry]) -> str:
+def describe_entries(entries: Iterable[StateEntry]) -> str:
+    """Return `cluster a and bucket gs://b`."""
     return join(dict.fromkeys(map(_word, entries)))
 
 
@@ -245,4 +250,4 @@ def _word(entry: StateEntry) -> str:
         return f"{grant.role} of {grant.member}{f' on {grant.on}' if grant.on else ''}"
     if entry.type == BUCKET:
         return f"bucket gs://{entry.name}"
-    return f"{ {CLUSTER: 'cluster', ACCOUNT: 'account', OBJECT: 'object'}[entry.type] } {entry.name}"
+    return f"{_NOUNS[entry.type]} {entry.name}"

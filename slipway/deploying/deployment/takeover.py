@@ -6,7 +6,7 @@ deployment is rejected before it changes anything, unless the person says that i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from slipway.authoring.stack.stack import Stack
 from slipway.base.errors import ConfigError, PolicyError, ResourceError
@@ -19,6 +19,10 @@ from slipway.model.identity import Identity
 VARIABLE = "SLIPWAY_RECOVER"
 """The environment variable by which a person recovers a deployment for one run: PROJECT/STACK. No file may set it, as
 a copy of the repository would have it as well."""
+
+
+class NameTakenError(PolicyError):
+    """The rejection of a deployment whose state is empty, under a name that is in use."""
 
 
 def is_recovered(environ: Mapping[str, str], identity: Identity) -> bool:
@@ -50,7 +54,7 @@ def refuse_takeover(stack: Stack, live: Live, environ: Mapping[str, str]) -> Non
         raise taken(identity, found, stack.origin.up)
 
 
-def taken(identity: Identity, found: Iterable[str], command: str) -> PolicyError:
+def taken(identity: Identity, found: Iterable[str], command: str) -> NameTakenError:
     """Return the error of an empty state under a name in use. `found`: what exists, a sentence each; `command`: the one
     that recovers it."""
     ways = (
@@ -58,7 +62,7 @@ def taken(identity: Identity, found: Iterable[str], command: str) -> PolicyError
         "if you have it: set PULUMI_BACKEND_URL to the backend that has its state",
         f"if its state is lost: {recovery(identity, command)}",
     )
-    return PolicyError(
+    return NameTakenError(
         f"{identity.words} exists already, and the state of this run has nothing of it, so nothing was changed",
         why="\n".join(found),
         fix="\n".join(ways),
@@ -128,3 +132,13 @@ def _publication(catalog: PublishedCatalog) -> str:
     if catalog.age is not None:
         text += f", published {span(catalog.age.total_seconds())} ago"
     return text
+
+
+def imports_first(commands: Sequence[str]) -> str:
+    """Return what a person does before the recovery of a program with resources of its own. `commands`: those that
+    import these resources; only the program knows them."""
+    first = (
+        "before you recover it, import the program's own resources that exist, as Pulumi can't create them a second "
+        "time (409):"
+    )
+    return "\n".join((first, *commands))

@@ -49,12 +49,14 @@ def _understood(backend: Backend, latest: dict[str, Any]) -> Backend:
     try:
         pending = [operation for operation in latest.get("pending_operations") or () if isinstance(operation, dict)]
         # The old half of a replacement is marked for its deletion.
-        living = (resource for resource in latest.get("resources") or () if not resource.get("delete"))
+        resources = latest.get("resources") or ()
+        living = (resource for resource in resources if not resource.get("delete"))
         urns = (str(operation.get("resource", {}).get("urn", "")) for operation in pending)
         return replace(
             backend,
             state=read({resource["urn"]: resource for resource in living}),
             pending=tuple(urn.rpartition("::")[2] for urn in urns),
+            empty=not resources and not pending,
             deletes=bool(pending) and all(operation.get("type") == "deleting" for operation in pending),
         )
     except MISREAD as problem:

@@ -49,6 +49,8 @@ class Backend:
     pending: tuple[str, ...] = ()
     #: All of `pending` are deleted.
     deletes: bool = False
+    #: The stack exists, and its state has no resource at all.
+    empty: bool = False
 
 
 @dataclass(frozen=True)

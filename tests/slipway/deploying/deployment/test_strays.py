@@ -171,16 +171,21 @@ def test_a_resource_of_the_program_itself_is_its_own() -> None:
     accepted({**HERE, **loosened(own)})
 
 
-def test_a_cluster_that_was_moved_without_its_component_tells_its_stack_by_its_label() -> None:
-    moved = entry(f"Generation${CLUSTER}", "a-1b2", name="a-1b2", labels={"slipway-stack": OF_VISION})
-    assert "cluster a-1b2 belongs to stack dev of Pulumi project vision, workspace ml" in refused({**HERE, **moved})
+@pytest.mark.parametrize("key", ["labels", "effectiveLabels"])
+def test_a_cluster_that_was_moved_without_its_component_tells_its_stack_by_its_label(key: str) -> None:
+    """Of a cluster that Pulumi imported, as of each that a deployment created, only the effective labels have it."""
+    labels: dict[str, Any] = {"labels": {}, key: {"slipway-stack": OF_VISION}}
+    moved = entry(f"Generation${CLUSTER}", "a-1b2", name="a-1b2", **labels)
+    for entries in (moved, loosened(moved)):
+        said = refused({**HERE, **entries})
+        assert "cluster a-1b2 belongs to stack dev of Pulumi project vision, workspace ml" in said
 
 
 def test_entries_that_were_moved_together_have_one_owner() -> None:
     moved = {**account("ml-trainer", OF_VISION), **object_("Workspace", "ml-creation", f"{VISION}-catalog")}
     moved |= on_project(f"ml-logs-{GROUP}", "roles/logging.viewer")
     said = refused({**HERE, **moved})
-    assert "belongs to stack dev of Pulumi project vision, workspace ml" in said
+    assert "belong to stack dev of Pulumi project vision, workspace ml" in said
     for part in (
         f"gs://{VISION}-catalog/clusters/asked-for.json",
         f"roles/logging.viewer of {GROUP}",
