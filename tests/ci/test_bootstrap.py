@@ -21,7 +21,7 @@ from tests.slipway.front.cli.init.commands import FLAGS, well
 
 GUIDE, OF_GITLAB = ((ROOT / "docs" / name).read_text() for name in ("ci.md", "gitlab.md"))
 JOBS = "".join(path.read_text() for path in (ROOT / "slipway" / "front" / "starter" / "gitlab").glob("*.yml"))
-PREVIEW, DEPLOY = "slipway-preview@", "slipway-deploy@"
+PREVIEW, DEPLOY = "slipway-preview@", "slipway-deploy-dev@"
 
 
 @dataclass(frozen=True)
@@ -41,9 +41,14 @@ class Bootstrap:
 
 @pytest.fixture(scope="module")
 def begun(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Bootstrap]:
-    def run(forge: str, ci: str = "acme-ml-ci", prod: str = "acme-ml-prod", reviewers: str = "") -> Bootstrap:
+    def run(
+        forge: str, ci: str = "acme-ml-ci", prod: str = "acme-ml-prod", reviewers: str = "", also: str = ""
+    ) -> Bootstrap:
         folder = tmp_path_factory.mktemp(forge)
         well(folder, "init", "training", *FLAGS, "--ci", forge, "--prod", prod)
+        if also:
+            files = folder / "training" / "stacks"
+            (files / f"Pulumi.{also}.yaml").write_text((files / "Pulumi.dev.yaml").read_text())
         program = folder / "training" / "bootstrap"
         config = yaml.safe_load((program / "Pulumi.ci.yaml").read_text())["config"]
         set_all_config({**config, "gcp:project": ci, "bootstrap:repository": "4711", "bootstrap:reviewers": reviewers})
@@ -130,8 +135,22 @@ def test_preview_reads_and_changes_nothing_and_the_page_has_each_role(github: Bo
     assert {f"`{role.rpartition('/')[2]}`" if role.startswith("projects/") else role for role in given} == told
 
 
+def test_each_stack_of_a_project_has_a_deployer_of_its_own(begun: Callable[..., Bootstrap]) -> None:
+    """One account for both had dev's deployments write prod's state."""
+    bootstrap = begun("github", also="a-stack-with-a-long-name")
+    states = every(bootstrap.asked, "gcp:storage/bucketIAMMember:BucketIAMMember")
+    writers = {name: states[f"{name}-objectAdmin"].inputs["member"] for name in ("dev", "a-stack-with-a-long-name")}
+    lent = every(bootstrap.asked, "gcp:serviceaccount/iAMMember:IAMMember")
+    ids = ["slipway-deploy-dev", "slipway-deploy-a-stack-4261ce"]
+    for (stack, member), id_ in zip(writers.items(), ids, strict=True):
+        assert f"{id_}@" in member and len(id_) <= 30, member
+        assert {id_ in lent[f"{stack}{end}"].inputs["serviceAccountId"] for end in ("", "-schedule", "-insist")} == {
+            True
+        }
+
+
 def test_the_deployer_can_hand_out_the_submitters_roles_only(github: Bootstrap) -> None:
-    binding = every(github.asked, "gcp:projects/iAMMember:IAMMember")["acme-ml-dev-submitters"].inputs
+    binding = every(github.asked, "gcp:projects/iAMMember:IAMMember")["dev-submitters"].inputs
     assert binding["role"] == "roles/resourcemanager.projectIamAdmin"
     assert "modifiedGrantsByRole" in binding["condition"]["expression"]
     assert set(re.findall(r"'roles/([^']+)'", binding["condition"]["expression"])) == {
