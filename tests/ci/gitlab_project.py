@@ -25,9 +25,9 @@ BAD, GOOD = write(Told("prod", (GONE,))), write(Told("prod"))
 SETTINGS = {
     "WORKLOAD_IDENTITY_PROVIDER": "projects/1/locations/global/workloadIdentityPools/gitlab/providers/slipway",
     "PREVIEW_SERVICE_ACCOUNT_prod": "slipway-preview@acme-ml-prod.iam.gserviceaccount.com",
-    "DEPLOY_SERVICE_ACCOUNT_prod": "slipway-deploy@acme-ml-prod.iam.gserviceaccount.com",
+    "DEPLOY_SERVICE_ACCOUNT_prod": "slipway-deploy-prod@acme-ml-prod.iam.gserviceaccount.com",
     "PREVIEW_SERVICE_ACCOUNT_dev": "slipway-preview@acme-ml-dev.iam.gserviceaccount.com",
-    "DEPLOY_SERVICE_ACCOUNT_dev": "slipway-deploy@acme-ml-dev.iam.gserviceaccount.com",
+    "DEPLOY_SERVICE_ACCOUNT_dev": "slipway-deploy-dev@acme-ml-dev.iam.gserviceaccount.com",
     "PULUMI_BACKEND_URL": "gs://acme-state",
     "PULUMI_BACKEND_URL_prod": "gs://acme-state-prod",
 }

@@ -4,8 +4,10 @@ import json
 import re
 import runpy
 import shlex
+import subprocess
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 import yaml
@@ -19,7 +21,7 @@ from tests.slipway.front.cli.init.commands import FLAGS, well
 
 GUIDE, OF_GITLAB = ((ROOT / "docs" / name).read_text() for name in ("ci.md", "gitlab.md"))
 JOBS = "".join(path.read_text() for path in (ROOT / "slipway" / "front" / "starter" / "gitlab").glob("*.yml"))
-PREVIEW, DEPLOY = "slipway-preview@", "slipway-deploy@"
+PREVIEW, DEPLOY = "slipway-preview@", "slipway-deploy-dev@"
 
 
 @dataclass(frozen=True)
@@ -27,7 +29,11 @@ class Bootstrap:
     """All that the program declares, and each command that tells the forge, in words."""
 
     asked: list[Asked]
-    settings: list[list[str]]
+    lines: list[str]
+
+    @property
+    def settings(self) -> list[list[str]]:
+        return [shlex.split(line) for line in self.lines]
 
     def of(self, type: str) -> list[Asked]:
         return [item for item in self.asked if item.type == type]
@@ -35,16 +41,21 @@ class Bootstrap:
 
 @pytest.fixture(scope="module")
 def begun(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Bootstrap]:
-    def run(forge: str, ci: str = "acme-ml-ci", prod: str = "acme-ml-prod") -> Bootstrap:
+    def run(
+        forge: str, ci: str = "acme-ml-ci", prod: str = "acme-ml-prod", reviewers: str = "", also: str = ""
+    ) -> Bootstrap:
         folder = tmp_path_factory.mktemp(forge)
         well(folder, "init", "training", *FLAGS, "--ci", forge, "--prod", prod)
+        if also:
+            files = folder / "training" / "stacks"
+            (files / f"Pulumi.{also}.yaml").write_text((files / "Pulumi.dev.yaml").read_text())
         program = folder / "training" / "bootstrap"
         config = yaml.safe_load((program / "Pulumi.ci.yaml").read_text())["config"]
-        set_all_config({**config, "gcp:project": ci, "bootstrap:repository": "4711"})
+        set_all_config({**config, "gcp:project": ci, "bootstrap:repository": "4711", "bootstrap:reviewers": reviewers})
         told: list[str] = []
         asked = declared(lambda: runpy.run_path(str(program))["settings"].apply(told.append))
         set_all_config({})
-        return Bootstrap(asked, [shlex.split(line) for line in told[0].splitlines()[1:]])
+        return Bootstrap(asked, told[0].splitlines()[1:])
 
     return run
 
@@ -124,8 +135,22 @@ def test_preview_reads_and_changes_nothing_and_the_page_has_each_role(github: Bo
     assert {f"`{role.rpartition('/')[2]}`" if role.startswith("projects/") else role for role in given} == told
 
 
+def test_each_stack_of_a_project_has_a_deployer_of_its_own(begun: Callable[..., Bootstrap]) -> None:
+    """One account for both had dev's deployments write prod's state."""
+    bootstrap = begun("github", also="a-stack-with-a-long-name")
+    states = every(bootstrap.asked, "gcp:storage/bucketIAMMember:BucketIAMMember")
+    writers = {name: states[f"{name}-objectAdmin"].inputs["member"] for name in ("dev", "a-stack-with-a-long-name")}
+    lent = every(bootstrap.asked, "gcp:serviceaccount/iAMMember:IAMMember")
+    ids = ["slipway-deploy-dev", "slipway-deploy-a-stack-4261ce"]
+    for (stack, member), id_ in zip(writers.items(), ids, strict=True):
+        assert f"{id_}@" in member and len(id_) <= 30, member
+        assert {id_ in lent[f"{stack}{end}"].inputs["serviceAccountId"] for end in ("", "-schedule", "-insist")} == {
+            True
+        }
+
+
 def test_the_deployer_can_hand_out_the_submitters_roles_only(github: Bootstrap) -> None:
-    binding = every(github.asked, "gcp:projects/iAMMember:IAMMember")["acme-ml-dev-submitters"].inputs
+    binding = every(github.asked, "gcp:projects/iAMMember:IAMMember")["dev-submitters"].inputs
     assert binding["role"] == "roles/resourcemanager.projectIamAdmin"
     assert "modifiedGrantsByRole" in binding["condition"]["expression"]
     assert set(re.findall(r"'roles/([^']+)'", binding["condition"]["expression"])) == {
@@ -173,6 +198,7 @@ def test_only_jobs_of_this_repository_are_lent_an_account(forge: str, request: p
         "acme-ml-dev-main": "deployment/refs/heads/main:none",
         "dev": "deployment/refs/heads/main:dev",
         "dev-schedule": "deployment/refs/heads/main:dev-schedule",
+        **({"dev-insist": "deployment/refs/heads/main:dev-insist"} if forge == "github" else {}),
     }
     readers = {name for name, item in lent.items() if "preview" in item.inputs["serviceAccountId"]}
     assert readers == {f"acme-ml-{stack}-{jobs}" for stack in ("dev", "prod") for jobs in ("pull-requests", "main")}
@@ -221,6 +247,36 @@ def judged(expression: str, claims: dict[str, str]) -> str:
     words = re.sub(r"assertion\.(\w+)", lambda match: repr(claims.get(match[1], "")), words).replace("&&", "and")
     words = re.sub(r"\(([^()?]+) \? ([^()]+) : ([^()]+)\)", r"(\2 if \1 else \3)", words)
     return str(eval(re.sub(r"(.+?) \? (.+) : (.+)", r"(\2) if (\1) else (\3)", words)))
+
+
+GH = """#!/bin/bash
+echo "$*" >>asked
+case "$*" in
+  "api user "*) echo 7 ;; "api users/ada "*) echo 8 ;; "api orgs/acme/teams/ml "*) echo 9 ;;
+  *-insist*--input*) cat >>bodies; [ ! -e free ] ;;
+esac
+"""
+
+
+@pytest.mark.parametrize(("reviewers", "ids"), [("", [("User", 7)]), ("@acme/ml, ada", [("Team", 9), ("User", 8)])])
+def test_who_may_insist_is_a_reviewer_or_nobody(
+    begun: Callable[..., Bootstrap], tmp_path: Path, reviewers: str, ids: list[tuple[str, int]]
+) -> None:
+    """GitHub takes reviewers of environments in some plans only. Without them the environment has no account."""
+    (tmp_path / "gh").write_text(GH)
+    (tmp_path / "gh").chmod(0o755)
+    script = "\n".join(line for line in begun("github", reviewers=reviewers).lines if "dev-insist" in line)
+    for free in (False, True):
+        if free:
+            (tmp_path / "free").touch()
+            (tmp_path / "asked").unlink()
+        environ = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
+        done = subprocess.run(["bash", "-euc", script], cwd=tmp_path, env=environ, capture_output=True, text=True)
+        assert done.returncode == 0 and ("insisting is off" in done.stderr) == free, done.stderr
+        assert ("variable set DEPLOY_SERVICE_ACCOUNT --env dev-insist" in (tmp_path / "asked").read_text()) != free
+    body = json.loads((tmp_path / "bodies").read_text().splitlines()[0])
+    assert [(each["type"], each["id"]) for each in body["reviewers"]] == ids
+    assert body["prevent_self_review"] == bool(reviewers) and body["deployment_branch_policy"]["protected_branches"]
 
 
 def test_github_is_told_what_the_workflows_read(github: Bootstrap, workflows: dict[str, Workflow]) -> None:

@@ -36,10 +36,11 @@ def test_a_merge_into_main_deploys_one_stack_after_the_other(workflows: All) -> 
 
 
 def test_one_at_a_time_never_cancelled_and_behind_an_environment(workflows: All) -> None:  # N2
-    for name, environment in (("up-stack", ""), ("schedule-stack", "-schedule")):
+    insisting = "${{ inputs.insist && format('{0}-insist', inputs.stack) || inputs.stack }}"
+    for name, environment in (("up-stack", insisting), ("schedule-stack", "${{ inputs.stack }}-schedule")):
         (job,) = workflows[name].jobs().values()
         assert set(workflows[name].tree["on"]) == {"workflow_call"}
-        assert job["environment"] == f"${{{{ inputs.stack }}}}{environment}" and job["concurrency"] == IN_TURN
+        assert job["environment"] == environment and job["concurrency"] == IN_TURN
 
 
 def test_the_lock_is_released_only_when_asked(workflows: All) -> None:

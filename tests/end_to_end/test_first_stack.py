@@ -107,7 +107,7 @@ def its_people_submit_and_its_files_stay(shell: Shell) -> None:
     asked = shell.type_("make bootstrap LAPTOP=1")
     assert asked.code and "does not say which repository is let in" in asked.out
     declared = shell.well(f"sed -i 's/repository: .*/repository: \"4711\"/' {BOOTSTRAP}; make bootstrap LAPTOP=1")
-    assert "gcp:serviceaccount:Account acme-ml-dev-slipway-deploy create" in declared
+    assert "gcp:serviceaccount:Account acme-ml-dev-slipway-deploy-dev create" in declared
     assert shell.well("git status --short").splitlines() == [f" M {BOOTSTRAP}", f" M {STACK}"]
     # What was submitted is noted with the laptop's state, apart from that of real clouds.
     assert list((shell.folder / ".vertex-local" / "journal" / "requests" / "acme-ml-dev").rglob("*.json"))
