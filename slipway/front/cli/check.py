@@ -229,7 +229,9 @@ def _broken(
     from slipway.model.labels import Revision
 
     now = Clock().now()
-    planned = plan(stack.clusters, skipped("slipway check"), stack=stack.name, project=stack.project, region=stack.region, now=now)
+    planned = plan(
+        stack.clusters, skipped("slipway check"), stack=stack.name, project=stack.project, region=stack.region, now=now
+    )
     context = compile_context(stack, Revision("unknown", dirty=False), planned)
     catalog = catalog_of(context, stack, planned, {template.name: template for template in published})
     mistakes = DocumentPart(document, ("config",))
