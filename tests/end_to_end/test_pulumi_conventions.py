@@ -1,6 +1,7 @@
 """Programs by Pulumi's conventions, with the real engine: keywords, networks, transforms, renamed parents. # N33"""
 
 import re
+from typing import Any
 
 import pytest
 
@@ -68,6 +69,11 @@ pulumi.run(main)
 """
 
 
+def types(type_: str) -> dict[str, Any]:
+    """Return the configuration of the type that the program's transform labels."""
+    return {"team:types": type_}
+
+
 def test_a_project_its_apis_and_a_cluster_for_each_item_of_a_stacks_output(checkout: Checkout) -> None:
     write(checkout, READER)
     previewed = checkout.pulumi("preview", PULUMI_PYTHON_CMD=PYTHON)
@@ -99,12 +105,12 @@ def test_a_program_by_pulumis_conventions(checkout: Checkout) -> None:
     made = checkout.outputs()["cluster"]
     assert previewed and previewed[0] == made and live() == [made]
 
-    write(checkout, PROGRAM, 2, **{"team:types": CLUSTER})
+    write(checkout, PROGRAM, **types(CLUSTER))
     for verb in ("preview", "up"):
         refused = checkout.pulumi(verb)
         assert refused.code != 0, refused.said
         assert "PersistentResource vision-cpu: a transform changes labels" in refused.said, refused.said
-    write(checkout, PROGRAM, 2, **{"team:types": "gcp:storage/bucket:Bucket"})
+    write(checkout, PROGRAM, **types("gcp:storage/bucket:Bucket"))
     assert "a transform changes" not in checkout.pulumi("preview").said
 
     write(checkout, PROGRAM, **{"team:renamed": True})
