@@ -10,6 +10,7 @@ from slipway.front.cli import slipway
 
 _BEGIN = re.compile(r"(?<![.\w])slipway (?=[a-z])")
 _END = re.compile(r"\n|  +|[;,] |,$| [(→|]|\)|: |\.(?=\s|$)|`| or (?=slipway)| and (?=[a-z])")
+_QUOTED = re.compile(r"(?<= )(?:'[^'\n]*'|\"[^\"\n]*\")+(?= |$)", re.MULTILINE)
 _PROSE = re.compile(r"(?!-)[A-Za-z',-]*[a-z]")
 _FIX = re.compile(r"^  fix: (.*(?:\n {7}.*)*)", re.MULTILINE)
 _PLACEHOLDER = "…"
@@ -28,7 +29,7 @@ def commands(text: str) -> Iterator[str]:
     """Yield the words after each `slipway`, as far as they can be a command: a sentence may go on behind it."""
     for begin in _BEGIN.finditer(text):
         rest = text[begin.end() :]
-        end = _END.search(rest)
+        end = _END.search(_QUOTED.sub(lambda quoted: "_" * len(quoted[0]), rest))
         yield (rest[: end.start()] if end else rest).strip()
 
 

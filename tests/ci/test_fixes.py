@@ -61,6 +61,8 @@ def test_every_fix_in_the_product_is_parsed_by_the_verb_that_it_names() -> None:
         ("jobs logs X --follow", True),
         ("jobs list shows the newest", True),
         ("submit X -p …", True),
+        ("""submit X -p 'code=print('"'"'it is $(HOME); no'"'"')' --capacity spot""", True),
+        ("""submit X -p 'code=print(1)' --capacty spot""", False),
         ("run --max-run 2h -- python train.py --lr 0.1", True),
         ("jobs lists", False),
         ("jobs logs X --folow", False),
