@@ -30,10 +30,11 @@ FIELDS = {
     "notify trainers teams machines reservations budget sessions project region",
 }
 COMPONENTS = {"Catalog", "JobTemplate", "PersistentResource", "QuotaCheck", "Workspace"}
+ENUMERATIONS = {"DiskType", "QuotaMode", "Replacement"}
 
 
 def test_no_name_and_no_field_is_gone() -> None:
-    assert set(components.__all__) == COMPONENTS | FIELDS.keys()
+    assert set(components.__all__) == COMPONENTS | ENUMERATIONS | FIELDS.keys()
     for name, before in FIELDS.items():
         now = [field.name for field in fields(getattr(components, name))]
         assert not set(before.split()) - set(now), name
