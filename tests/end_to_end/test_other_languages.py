@@ -33,7 +33,7 @@ HOST = Program(
 PAGE = (ROOT / "docs" / "your-program.md").read_text("utf-8").partition("## Another language")[2]
 PROGRAM = yaml.safe_load(re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)[0].replace("count-words", "nap"))
 POOL = {"machine": "n1-standard-4", "replicas": {"min": 1, "max": 2}}
-CATALOG = f"gs://{PROJECT}-{STACK}-ml-catalog"
+CATALOG = f"gs://{PROJECT}-slipway--{STACK}--ml-catalog"
 
 
 @pytest.fixture(scope="session")
