@@ -195,5 +195,5 @@ def test_curves_are_thinned_and_those_without_steps_have_none() -> None:
     having = {point.run for point in sweep.curves}
     assert having == {run.run for run in sweep.runs if run.metrics}
     many = tuple(MetricStep(step, {"loss": 1.0 / step}) for step in range(1, 900))
-    metrics: dict[str, Any] = {"a": Metrics(many[-1].values, many, "metrics.json")}
+    metrics: dict[str, Any] = {"a": Metrics(many[-1].values, many, source="metrics.json")}
     assert board_sweep("s", Results((), (), ("loss",), Goal("loss", False)), metrics).curves == ()

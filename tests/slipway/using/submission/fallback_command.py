@@ -75,6 +75,8 @@ class Told:
     def chosen(self, _: Any, choice: Choice) -> None:
         self.choices.append(choice)
 
+    def leaves_pool(self, _: str) -> None: ...
+
     def sent(self, *_: Any) -> None: ...
 
     def confirm(self, costs: Spending) -> None:
