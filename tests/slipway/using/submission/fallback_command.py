@@ -68,7 +68,6 @@ class Told:
     waits: list[WaitingAttempt] = field(default_factory=list)
     given_up: list[WaitingAttempt] = field(default_factory=list)
     asked: list[Spending] = field(default_factory=list)
-    departures: list[str] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         self.note, self.falling_back = self.notes.append, self.given_up.append
@@ -76,8 +75,7 @@ class Told:
     def chosen(self, _: Any, choice: Choice) -> None:
         self.choices.append(choice)
 
-    def leaves_pool(self, departure: str) -> None:
-        self.departures.append(departure)
+    def leaves_pool(self, _: str) -> None: ...
 
     def sent(self, *_: Any) -> None: ...
 
