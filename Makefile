@@ -62,7 +62,7 @@ copied = test -f "stacks/Pulumi.$(STACK).yaml" || { echo "error: there is no sta
 	export PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER=true PATH="$(abspath $(VENV))/bin:$$PATH"
 OF_COPY = --stack "$(STACK)" --config-file ".slipway/Pulumi.$(STACK).yaml"
 
-.PHONY: demo demo-down test test-all test-long lint format fuzz bench bench-faults newest-gcp review events preview up refresh destroy cancel select bootstrap shell verify-cloud setup together lock release site help
+.PHONY: demo demo-down test test-all test-long lint format fuzz bench bench-faults newest-gcp review events preview up refresh destroy cancel select bootstrap shell yaml-host verify-cloud setup together lock release site help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -144,6 +144,9 @@ bootstrap: setup ## once, by who owns the projects: CI's identities, states and 
 
 shell: ## what a shell on the laptop needs: eval "$(make shell AS=owner|deployer|previewer|submitter|EMAIL|group:EMAIL [STACK=dev])"
 	@$(MAKE) -s --no-print-directory setup >&2; $(PY) -m local.shell --as "$(AS)" --stack "$(STACK)"
+
+yaml-host: ## Pulumi's language host for programs in YAML: export PATH="$PATH:$(make -s yaml-host)"
+	@$(MAKE) -s --no-print-directory setup >&2; $(PY) -m local.engine yaml
 
 verify-cloud: setup ## the demo's journey, or what documents leave open, on a real project: make verify-cloud PROJECT=… [PROBES=all] [REGION=…] [MAX_USD=…] [MAX_MINUTES=…] [RESERVATION=… MACHINE=…]
 	@$(PY) -m journey.verify_cloud --project "$(PROJECT)" $(if $(PROBES),--probes "$(PROBES)") $(if $(REGION),--region "$(REGION)") $(if $(MAX_USD),--max-usd "$(MAX_USD)") $(if $(MAX_MINUTES),--max-minutes "$(MAX_MINUTES)") $(if $(RESERVATION),--reservation "$(RESERVATION)" --machine "$(MACHINE)") $(if $(YES),--yes)

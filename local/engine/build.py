@@ -18,7 +18,7 @@ from .host import SCRIPT
 from .progress import SEPARATOR
 from .version import PINNED
 
-_SOURCES = Path(__file__).parent / "go"
+SOURCES = Path(__file__).parent / "go"
 _SDK = "github.com/pulumi/pulumi/sdk/v3"
 _EXEC = "pulumi-language-python-exec"
 
@@ -66,7 +66,7 @@ def recipe() -> str:
         digest.update("\0".join((program.name, program.package, *flags(program))).encode())
         digest.update(repr(program.edited).encode())
         for name in ("go.mod", "go.sum", "tools.go"):
-            digest.update((_SOURCES / program.module / name).read_bytes())
+            digest.update((SOURCES / program.module / name).read_bytes())
     return digest.hexdigest()[:12]
 
 
@@ -82,14 +82,24 @@ def build(into: Path, progress: Callable[[str], None], environ: Mapping[str, str
     go = gotool.find({**environ, "GOTMPDIR": str(work)}, _needed_go())
     for program in PROGRAMS:
         _build(go, program, into, work, progress, lock)
-    sdk = go.ask(["list", "-mod=readonly", "-m", "-f", "{{.Dir}}", _SDK], _SOURCES / "engine")
+    sdk = go.ask(["list", "-mod=readonly", "-m", "-f", "{{.Dir}}", _SDK], SOURCES / "engine")
     shutil.copyfile(Path(sdk) / "python" / "cmd" / _EXEC, into / _EXEC)
     (into / _EXEC).chmod(0o755)
     shutil.rmtree(work)
 
 
+def build_program(
+    program: Program, into: Path, progress: Callable[[str], None], environ: Mapping[str, str], lock: int
+) -> None:
+    """Build one more program into the empty folder `into`; the rest as in `build`."""
+    work = into / ".work"
+    work.mkdir()
+    _build(gotool.find({**environ, "GOTMPDIR": str(work)}, _needed_go()), program, into, work, progress, lock)
+    shutil.rmtree(work)
+
+
 def _build(go: gotool.Go, program: Program, into: Path, work: Path, progress: Callable[[str], None], lock: int) -> None:
-    folder = _SOURCES / program.module
+    folder = SOURCES / program.module
     fetching, compiling = f"fetching the modules of {program.title}", f"building {program.title} {program.version}"
     listing = ("list", "-mod=readonly", "-deps", program.package)
     total = go.run(listing, folder, lock, lambda count: progress(f"{fetching}{SEPARATOR}{count}"))
@@ -106,5 +116,5 @@ def _build(go: gotool.Go, program: Program, into: Path, work: Path, progress: Ca
 
 
 def _needed_go() -> str:
-    match = re.search(r"^go (\S+)$", (_SOURCES / "engine" / "go.mod").read_text(), re.MULTILINE)
+    match = re.search(r"^go (\S+)$", (SOURCES / "engine" / "go.mod").read_text(), re.MULTILINE)
     return match[1] if match else "1.25"

@@ -1,6 +1,5 @@
 """Programs of Pulumi YAML, whose component another process hosts; the real engine, and Pulumi's own YAML host. # D3"""
 
-import hashlib
 import json
 import os
 import re
@@ -13,23 +12,13 @@ from typing import Any
 import pytest
 import yaml
 
-from local.engine import gotool
-from local.engine.build import Program, flags
-from local.engine.cache import Cache, root
+from local.engine.yaml_host import ensure
 from tests.checkouts.checkout import PROJECT, REGION, STACK, VERTEX, Checkout
 from tests.checkouts.shell import Done, wait_for
 from tests.local.conftest import ROOT
 
 pytestmark = [pytest.mark.journey, pytest.mark.long]
 
-MODULE = Path(__file__).with_name("yaml_host")
-HOST = Program(
-    name="pulumi-language-yaml",
-    title="the YAML language host",
-    module="",
-    package="github.com/pulumi/pulumi-yaml/cmd/pulumi-language-yaml",
-    version="v3.259.0",
-)
 PAGE = (ROOT / "docs" / "your-program.md").read_text("utf-8").partition("## Another language")[2]
 PROGRAM = yaml.safe_load(re.findall(r"```yaml\n(.*?)```", PAGE, re.DOTALL)[0].replace("count-words", "nap"))
 POOL = {"machine": "n1-standard-4", "replicas": {"min": 1, "max": 2}}
@@ -38,18 +27,8 @@ CATALOG = f"gs://{PROJECT}-slipway--{STACK}--ml-catalog"
 
 @pytest.fixture(scope="session")
 def yaml_host() -> Path:
-    """Return the folder of Pulumi's YAML host, which is built once for a machine: its release can't be had here."""
-    pins = b"".join((MODULE / name).read_bytes() for name in ("go.mod", "go.sum"))
-    cache, name = Cache(root(os.environ) / "yaml-host"), hashlib.sha256(pins).hexdigest()[:12]
-    with cache.hold(print) as lock:
-        if not cache.ready(name):
-            with cache.making(name) as folder:
-                # As the engine is built, so that most packages are compiled already.
-                how = (*flags(HOST), "-gcflags=all=-dwarf=false", "-o", str(folder / HOST.name), HOST.package)
-                gotool.find(os.environ, "1.25.11").run(("build", *how), MODULE, lock, lambda _: None)
-    built = cache.ready(name)
-    assert built is not None
-    return built
+    """Return the folder of Pulumi's YAML host, which is built once for a machine."""
+    return ensure(print, os.environ)
 
 
 class Written:

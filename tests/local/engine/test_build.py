@@ -46,7 +46,7 @@ def test_another_pin_is_another_recipe(change: str, tmp_path: Path, monkeypatch:
     before = build.recipe()
     assert re.fullmatch("[0-9a-f]{12}", before)
     shutil.copytree(SOURCES, tmp_path / "go")
-    monkeypatch.setattr(build, "_SOURCES", tmp_path / "go")
+    monkeypatch.setattr(build, "SOURCES", tmp_path / "go")
     assert build.recipe() == before
     with (tmp_path / "go" / change).open("a") as file:
         file.write("// another\n")
