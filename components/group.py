@@ -17,6 +17,7 @@ from slipway.base.formatting import join
 from slipway.deploying.deployment.deletion_guard import StackGuard
 from slipway.deploying.deployment.destruction import must_leave_none
 from slipway.deploying.deployment.live_plan import Declared, as_it_stays
+from slipway.deploying.deployment.replacement import rename_hints
 from slipway.deploying.deployment.workspace_plan import FIELDS
 from slipway.deploying.generations.action import What
 from slipway.google.connection import connect
@@ -164,6 +165,8 @@ class Group:
         self._refuse_doubles()
         if not guard.taken_down:
             tell(run, decision, state, self._unknown(), self.voice, publishes=declared.catalog, needless=self._needless)
+            for hint in rename_hints(first.plan, stack.origin):
+                self.voice.info(hint)
         trainers = first.catalog.trainer, *first.catalog.trainers.values()
         guard.grace.began_with(first.live.catalog, first.catalog.catalog_bucket, *trainers)
         self.creation = Creation(decision, guard, self.voice)

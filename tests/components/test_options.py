@@ -474,6 +474,30 @@ def test_a_workspace_without_its_former_name_is_told_the_alias_to_write() -> Non
     assert 'aliases=[pulumi.Alias(name="ml")]' in said and "Workspace ground" in said and "stacks/" not in said
 
 
+def test_a_cluster_under_another_name_is_told_the_alias_to_write(monkeypatch: pytest.MonkeyPatch) -> None:
+    declared(lambda: None)  # names the stack
+    old = testing.cluster("research", slipway.PersistentResourceArgs(pools=POOLS), workspace="ml")
+    said: list[str] = []
+    monkeypatch.setattr(pulumi.log, "info", lambda words, *_: said.append(words))
+
+    def program(name: str, machine: str = "") -> Callable[[], None]:
+        pools = {"workers": slipway.PoolArgs(machine=machine, replicas=1)} if machine else POOLS
+
+        def build() -> None:
+            slipway.Workspace("ml", slipway.WorkspaceArgs())
+            slipway.PersistentResource(name, slipway.PersistentResourceArgs(pools=pools))
+
+        return build
+
+    with testing.living(old):
+        declared(program("vision"))
+        assert 'aliases=[pulumi.Alias(name="research")]' in "\n".join(said)
+        said.clear()
+        declared(program("research"))
+        declared(program("vision", machine="n1-standard-8"))
+        assert "Alias" not in "\n".join(said)
+
+
 def test_who_depends_on_a_component_that_is_refused_does_not_wait_for_ever() -> None:
     def build() -> None:
         component = program({})["PersistentResource"]

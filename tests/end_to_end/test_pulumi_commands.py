@@ -133,6 +133,9 @@ def test_no_replacement_by_pulumi_takes_a_cluster_a_catalog_or_a_role(checkout: 
 
     # A part of an edit publishes no cluster that does not exist.
     declare(checkout, generation=2)
+    done = checkout.pulumi("up", "--target", cluster)
+    assert done.code == 0 and published(checkout) == before, done.said
+    assert every_cluster(checkout) == [each for each in every_cluster(checkout) if each.endswith(id_)]
     done = checkout.pulumi("up", "--target", urn_of(checkout, ":BucketObject::ml-catalog"))
     assert done.code != 0 and published(checkout) == before, done.said
     done = checkout.pulumi("up", "--exclude", urn_of(checkout, ":BucketObject::ml-catalog"))

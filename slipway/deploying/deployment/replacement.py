@@ -2,7 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from slipway.base.errors import PolicyError
+from slipway.deploying.deployment.plan import Plan
+from slipway.deploying.generations.action import Action, What
+from slipway.model.cluster import CurrentCluster
+from slipway.model.origin import Origin
 from slipway.model.state import ACCOUNT, BUCKET, CLUSTER, OBJECT
 
 _KINDS = {CLUSTER: "cluster", BUCKET: "bucket", ACCOUNT: "service account", OBJECT: "catalog"}
@@ -32,3 +38,23 @@ def replacement_rejected(urn: str, type_: str, name: str, stack: str) -> PolicyE
         why=f"a replacement needs the same name, and {_LOSSES.get(type_, 'what depends on it would fail')}",
         fix="\n".join(fixes),
     )
+
+
+def rename_hints(plan: Plan, origin: Origin) -> Iterator[str]:
+    """Yield how a cluster keeps its name, for each cluster that is removed while a new one has the same pools."""
+    created = [action.current for action in plan.of(What.CREATE) if action.current]
+    declared = {cluster.spec.name for cluster in plan.current}
+    for action in plan.of(What.RETIRE, What.DELETE_FIRST, What.DELETE_LAST):
+        new = next((cluster for cluster in created if _has_same_pools(action, cluster)), None)
+        if new is not None and action.cluster not in declared:
+            yield (
+                f"cluster {action.cluster} is removed and cluster {new.spec.name} is created with the same pools; if "
+                f"you renamed it: {origin.keep(action.cluster)}"
+            )
+
+
+def _has_same_pools(action: Action, cluster: CurrentCluster) -> bool:
+    living = action.living
+    return living is not None and [pool.machine for pool in living.spec.pools] == [
+        pool.machine for pool in cluster.spec.pools
+    ]
