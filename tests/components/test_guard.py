@@ -486,7 +486,7 @@ def test_so_it_is_where_a_stack_file_is_taken_down(
     urn: str, outputs: dict[str, str], said: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     known = read({urn: {"type": urn.rpartition("$")[2].rpartition("::")[0], "outputs": outputs}})
-    monkeypatch.setattr(destruction, "left", lambda *_: known)
+    monkeypatch.setattr(destruction, "left", lambda *_: (known, False))
 
     def program() -> None:
         with pytest.raises(ConfigError, match=said):
