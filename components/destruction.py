@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
 from typing import Any
@@ -31,29 +32,49 @@ from .strays import refuse_foreign
 from .workspace_resources import leave_grants, stand_in
 
 
+@dataclass(frozen=True)
+class _Declared:
+    """What a program declares, as far as it tells where its deployment may be: labels, projects, regions, buckets."""
+
+    labels: frozenset[str]
+    projects: frozenset[str]
+    regions: frozenset[str]
+    catalogs: frozenset[str]
+
+
 def end_if_nothing_exists(run: EngineRun, components: Sequence[Member]) -> None:
     """End the program where neither the state nor the cloud has anything of it. Where that can't be told, or something
     exists, return: the destruction then tells of it."""
-    workspaces = [each for each in components if each.kind == "workspace"]
-    identities = [run.identity(each.name) for each in workspaces] or [run.identity()]
-    given = [plain(each.args) for each in components]
-    projects = {each.values.get("project") or run.project for each in given}
-    regions = {region for each in given for region in _regions(each.values)} | {run.region} - {""}
-    if any(each.unknown.keys() & {"project", "region", "catalog_bucket"} for each in given) or not all(projects):
+    declared = _declared(run, components)
+    if declared is None:
         return
-    labels = {each.label for each in identities}
     connection = connect(os.environ)
-    for project, region in product(sorted(projects), sorted(regions)):
+    for project, region in product(sorted(declared.projects), sorted(declared.regions)):
         clusters = Reader(connection, LiveScope(project, region)).clusters()
-        if isinstance(clusters, Unknown) or any(each.labels.get(STACK_LABEL) in labels for each in clusters):
+        if isinstance(clusters, Unknown) or any(each.labels.get(STACK_LABEL) in declared.labels for each in clusters):
             return
-    buckets = {str(each.values["catalog_bucket"]) for each in given if "catalog_bucket" in each.values}
-    buckets.update(each.buckets(project)[0] for each in identities for project in projects)
-    for bucket in sorted(buckets):
+    for bucket in sorted(declared.catalogs):
         catalog = Reader(connection, LiveScope(run.project, run.region)).catalog(bucket)
-        if isinstance(catalog, Unknown) or (catalog is not None and catalog.owner in labels):
+        if isinstance(catalog, Unknown) or (catalog is not None and catalog.owner in declared.labels):
             return
     end_without_resources()
+
+
+def _declared(run: EngineRun, components: Sequence[Member]) -> _Declared | None:
+    """Return what a program declares; None if a project, a region or a bucket is unknown."""
+    names = [each.name for each in components if each.kind == "workspace"] or [""]
+    identities = [run.identity(name) for name in names]
+    given = [plain(each.args) for each in components]
+    projects = frozenset(each.values.get("project") or run.project for each in given)
+    if not all(projects) or any(each.unknown.keys() & {"project", "region", "catalog_bucket"} for each in given):
+        return None
+    regions = {run.region}
+    for each in given:
+        regions.update(_regions(each.values))
+    catalogs = [str(each.values["catalog_bucket"]) for each in given if "catalog_bucket" in each.values]
+    defaults = [identity.buckets(project)[0] for identity, project in product(identities, projects)]
+    labels = frozenset(identity.label for identity in identities)
+    return _Declared(labels, projects, frozenset(regions - {""}), frozenset((*catalogs, *defaults)))
 
 
 def _regions(value: Any) -> Iterator[str]:

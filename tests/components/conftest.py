@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import Counter, defaultdict
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import Any, cast
@@ -94,6 +94,15 @@ class _Monitor(mocks.MockMonitor):
             inputs = dict(deserialize_properties(request.object))
             self.asked.append(Asked(request.type, request.name, inputs, request))
         return super().RegisterResource(request)  # type: ignore[no-untyped-call]
+
+
+def awaited(work: Coroutine[Any, Any, Any]) -> Any:
+    """Return the result of a coroutine, on a loop of its own: Pulumi's mocks keep the usual one."""
+    loop = asyncio.new_event_loop()
+    try:
+        return loop.run_until_complete(work)
+    finally:
+        loop.close()
 
 
 def declared(program: Callable[[], Any], *, preview: bool = False, unknown: tuple[str, ...] = ()) -> list[Asked]:

@@ -4,7 +4,7 @@ import ast
 import asyncio
 import inspect
 import pydoc
-from collections.abc import Callable, Coroutine, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
 from typing import Any
 
@@ -33,7 +33,7 @@ from slipway.authoring.stack.stack import parse
 from slipway.authoring.stack.yaml_file import Document
 from slipway.model.identity import Identity
 from slipway.model.origin import Program
-from tests.components.conftest import PROJECT, REGION, declared, every
+from tests.components.conftest import PROJECT, REGION, awaited, declared, every
 
 CLUSTER, POOL, REPLICAS = slipway.PersistentResourceArgs, slipway.PoolArgs, slipway.ReplicasArgs
 ENTRIES: Mapping[Any, Any] = {
@@ -389,14 +389,6 @@ def with_output(value: Any, path: tuple[Any, ...], output: Callable[[Any], pulum
     items = value.copy()
     items[first] = with_output(value[first], tuple(rest), output)
     return items
-
-
-def awaited(work: Coroutine[Any, Any, Any]) -> Any:
-    loop = asyncio.new_event_loop()  # Pulumi's mocks keep the usual one.
-    try:
-        return loop.run_until_complete(work)
-    finally:
-        loop.close()
 
 
 def unknown(_: Any) -> pulumi.Output[Any]:

@@ -1,6 +1,5 @@
 """The last defence of running jobs: its words and its choice. That the engine calls it: journeys. # N1 # B3"""
 
-import asyncio
 import re
 from collections.abc import Callable, Coroutine
 from dataclasses import replace
@@ -29,7 +28,7 @@ from slipway.google.live import InUse, Unknown
 from slipway.model.origin import Program
 from slipway.model.state import State, StateGrant, read
 
-from .conftest import Decided, composed, declared, failed
+from .conftest import Decided, awaited, composed, declared, failed
 from .test_own_program import knowing
 
 CLUSTER = "projects/acme-dev/locations/us-central1/persistentResources/cpu-1a2b3c4"
@@ -280,7 +279,7 @@ def test_of_two_workspaces_each_keeps_a_bucket_that_the_other_lacks(monkeypatch:
     urn = f"urn:pulumi:dev::lab::slipway:index:Catalog${type_}::tide-catalog"
     args = pulumi.ResourceHookArgs(urn=urn, id="catalog", name="tide-catalog", type=type_, old_outputs=bucket)
     with pytest.raises(SlipwayError, match="the stack is not deleted: 1 job has not ended"):
-        asyncio.run(before_delete(args))
+        awaited(before_delete(args))
     assert ended == ["dev-tide", "dev-ostsee"]
 
 
@@ -301,7 +300,7 @@ def taking(
     urn = f"urn:pulumi:dev::lab::slipway:index:Workspace${type_}::{SUBMITS.name}"
     args = pulumi.ResourceHookArgs(urn=urn, id="x", name=SUBMITS.name, type=type_, old_outputs=outputs or IN_PROJECT)
     try:
-        asyncio.run(guard.before_delete(args))
+        awaited(guard.before_delete(args))
     except SlipwayError as error:
         return str(error)
     return ""
@@ -335,7 +334,7 @@ def test_a_destruction_without_a_catalog_may_begin_with_a_declared_cluster(monke
     guard = module.Guard(lambda: [stack], stack.state, lambda _: OLD, lambda _: None)
     args = pulumi.ResourceHookArgs(urn=OLD, id=CLUSTER, name="cpu-1a2b3c4", type=CLUSTER_TYPE, old_outputs={})
     with pytest.raises(SlipwayError, match="the stack is not taken down: the roles of user:ada@"):
-        asyncio.run(guard.before_delete(args))
+        awaited(guard.before_delete(args))
     stack.has_workspace = False
     assert not stack.ends_with_cluster("cpu-1a2b3c4"), "clusters alone have no catalog and no roles"
 

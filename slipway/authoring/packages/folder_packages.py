@@ -196,7 +196,7 @@ class _Folders:
             raise ConfigError(
                 f"{self._top}: {dependency.name} is a member of a uv workspace that the folder does not have",
                 why="no job has it: the package of a job holds its own folder alone",
-                fix="slipway run --code FOLDER SCRIPT: the folder with [tool.uv.workspace] in it, and the script's path from there",
+                fix="slipway run --code FOLDER SCRIPT: the workspace's folder, and the script's path from there",
             )
         if not source.get("path"):
             return None
