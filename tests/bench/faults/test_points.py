@@ -115,7 +115,5 @@ WAITING = "job-1  waiting 0:03  why is not known: The service is currently unava
         (1, "", "kill-engine", True),
     ],
 )
-def test_a_person_was_told_what_to_do(
-    code: int, said: str, fault: str, verdict: bool
-) -> None:
+def test_a_person_was_told_what_to_do(code: int, said: str, fault: str, verdict: bool) -> None:
     assert told(Ran(code, said), Point("create", "GET /x", 1, fault)) is verdict
