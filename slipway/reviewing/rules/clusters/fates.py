@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from slipway.base.formatting import last_part, short
+from slipway.deploying.engine.preview import UNKNOWN, EngineStep, Preview
 from slipway.deploying.generations.action import What
 from slipway.model.cluster_fields import CLUSTER
 from slipway.model.findings.finding import Grade, Subject
@@ -24,6 +25,7 @@ _OF_MACHINES = ("pools.", "region", "gcp:")
 """The beginnings of keys whose edits ask for other machines, another number of them, or another place."""
 _COMING, _GOING = ("found", "beside"), ("removed", "in-place")
 """Groups of fates in the table, by the side whose price they have."""
+_AGENT, _KEY_USER = "@gcp-sa-aiplatform.", "roles/cloudkms.cryptoKeyEncrypterDecrypter"
 _NEEDS: Mapping[str, RowName] = {
     "encryption.kmsKey": "needs-key",
     "network": "needs-network",
@@ -173,6 +175,23 @@ def _grade(cluster: ClusterChange, group: str) -> Grade | None:
     return Grade.WARNING if group in _GOING and harmless and not cluster.scarce else None
 
 
+def is_lent(key: str, preview: Preview) -> bool:
+    """Return whether the program itself lets Vertex AI's service agent use a key."""
+    changed = {step.urn for step in preview.steps}
+    kept = [step.old for urn, step in preview.standing.items() if urn not in changed and _grants_keys(step)]
+    for granted in (*kept, *(step.new for step in preview.steps if _grants_keys(step))):
+        given = granted.inputs if granted else {}
+        members = (given.get("member"), *(given.get("members") or ()))
+        to_agent = any(_AGENT in str(member) for member in members)
+        if to_agent and given.get("role") == _KEY_USER and given.get("cryptoKeyId") in (key, UNKNOWN):
+            return True
+    return False
+
+
+def _grants_keys(step: EngineStep) -> bool:
+    return step.type.startswith("gcp:kms/cryptoKeyIAM")
+
+
 def _needed(cluster: ClusterChange, change: Change) -> Iterator[Consequence]:
     """Find what a cluster to be made needs besides machines, as no deployed one does, and what its edit takes away."""
     if cluster.new is None or cluster.stays or cluster.new_in_cloud:
@@ -181,7 +200,8 @@ def _needed(cluster: ClusterChange, change: Change) -> Iterator[Consequence]:
         was, value = (field.words(side) if side else "" for side in (cluster.old, cluster.new))
         known = value and any(field.words(deployed) == value for deployed in change.old.clusters.values())
         row = _NEEDS.get(field.key)
-        if row and was != value and not known:
+        lent = field.key == "encryption.kmsKey" and not was and change.preview and is_lent(value, change.preview)
+        if row and was != value and not known and not lent:
             row = row if value else "cluster-loses"
             new, old = last_part(value), last_part(was)
             details = () if cluster.old else (f"`{value}`",)

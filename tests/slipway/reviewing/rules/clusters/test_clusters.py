@@ -3,7 +3,9 @@ no such world. # N1 # N2 # N5 # B3 # B6"""
 
 from dataclasses import replace
 
-from slipway.deploying.engine.preview import Preview
+import pytest
+
+from slipway.deploying.engine.preview import UNKNOWN, Preview
 from slipway.model.catalog.clusters import PricedAlternative
 from slipway.model.prices import hourly
 from slipway.reviewing.change.change import Change
@@ -11,7 +13,7 @@ from slipway.reviewing.change.reading import _elsewhere
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.engine import deletions
 from slipway.reviewing.rules.clusters.fates import clusters, retiring
-from tests.slipway.reviewing.builders import H100, catalog, cluster, facts, pool, step
+from tests.slipway.reviewing.builders import H100, catalog, change, cluster, facts, pool, step
 
 VERTEX = "gcp:vertex/aiPersistentResource:AiPersistentResource"
 
@@ -45,3 +47,25 @@ def test_it_is_looked_for_where_it_was_or_may_come_to_be() -> None:
     told = {"u": step("same", VERTEX, "y", old={"location": "evil.example/"})}
     assert _elsewhere(Preview(standing=told), facts(FIRST), None) == ()
     assert catalog(FAR).region_of("gpu") == AWAY
+
+
+AGENT = "serviceAccount:service-1@gcp-sa-aiplatform.iam.gserviceaccount.com"
+USER = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
+
+
+@pytest.mark.parametrize(
+    ("grant", "warned"),
+    [
+        ({"cryptoKeyId": "p/k", "role": USER, "member": AGENT}, False),
+        ({"cryptoKeyId": UNKNOWN, "role": USER, "members": [AGENT]}, False),
+        ({"cryptoKeyId": "p/other", "role": USER, "member": AGENT}, True),
+        ({"cryptoKeyId": "p/k", "role": "roles/viewer", "member": AGENT}, True),
+        ({"cryptoKeyId": "p/k", "role": USER, "member": "user:ada@acme.example"}, True),
+    ],
+)
+def test_a_key_that_the_program_lends_to_the_agent_is_not_unchecked(grant: dict[str, object], warned: bool) -> None:
+    kind = "Binding" if "members" in grant else "Member"
+    granted = step("create", f"gcp:kms/cryptoKeyIAM{kind}:CryptoKeyIAM{kind}", "agent", new=grant)
+    keyed = replace(FIRST, kms_key="p/k")
+    told = {each.kind for each in clusters(change(facts(), facts(keyed), steps=[granted]))}
+    assert ("key-unchecked" in told) == warned
