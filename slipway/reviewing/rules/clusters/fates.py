@@ -188,6 +188,11 @@ def is_lent(key: str, preview: Preview) -> bool:
     return False
 
 
+def _lends(change: Change, was: str, key: str) -> bool:
+    """Return whether a change sets the first key, and its program grants the use of that key."""
+    return not was and change.preview is not None and is_lent(key, change.preview)
+
+
 def _grants_keys(step: EngineStep) -> bool:
     return step.type.startswith("gcp:kms/cryptoKeyIAM")
 
@@ -200,8 +205,7 @@ def _needed(cluster: ClusterChange, change: Change) -> Iterator[Consequence]:
         was, value = (field.words(side) if side else "" for side in (cluster.old, cluster.new))
         known = value and any(field.words(deployed) == value for deployed in change.old.clusters.values())
         row = _NEEDS.get(field.key)
-        lent = field.key == "encryption.kmsKey" and not was and change.preview and is_lent(value, change.preview)
-        if row and was != value and not known and not lent:
+        if row and was != value and not known and not (field.key == "encryption.kmsKey" and _lends(change, was, value)):
             row = row if value else "cluster-loses"
             new, old = last_part(value), last_part(was)
             details = () if cluster.old else (f"`{value}`",)
