@@ -145,11 +145,11 @@ bootstrap: setup ## once, by who owns the projects: CI's identities, states and 
 shell: ## what a shell on the laptop needs: eval "$(make shell AS=owner|deployer|previewer|submitter|EMAIL|group:EMAIL [STACK=dev])"
 	@$(MAKE) -s --no-print-directory setup >&2; $(PY) -m local.shell --as "$(AS)" --stack "$(STACK)"
 
-yaml-host: ## Pulumi's language host for programs in YAML: export PATH="$PATH:$(make -s yaml-host)"
-	@$(MAKE) -s --no-print-directory setup >&2; $(PY) -m local.engine yaml
-
 verify-cloud: setup ## the demo's journey, or what documents leave open, on a real project: make verify-cloud PROJECT=… [PROBES=all] [REGION=…] [MAX_USD=…] [MAX_MINUTES=…] [RESERVATION=… MACHINE=…]
 	@$(PY) -m journey.verify_cloud --project "$(PROJECT)" $(if $(PROBES),--probes "$(PROBES)") $(if $(REGION),--region "$(REGION)") $(if $(MAX_USD),--max-usd "$(MAX_USD)") $(if $(MAX_MINUTES),--max-minutes "$(MAX_MINUTES)") $(if $(RESERVATION),--reservation "$(RESERVATION)" --machine "$(MACHINE)") $(if $(YES),--yes)
+
+yaml-host: ## Pulumi's language host for programs in YAML: export PATH="$PATH:$(make -s yaml-host)"
+	@$(MAKE) -s --no-print-directory setup >&2; $(PY) -m local.engine yaml
 
 lock: setup ## pin what pyproject.toml names, with hashes, in requirements*.txt
 	@$(VENV)/bin/uv pip compile -q --generate-hashes --no-header $(LOCK) pyproject.toml --extra deploy -o requirements.txt

@@ -278,8 +278,8 @@ def failure(call: Call, answer: Answer) -> CloudError:
     said = with_details(answer.message, answer.details)
     why = sentences(answer.message or answer.reason or f"HTTP {answer.status}", said)
     if answer.status in _WITH_REASON and (reason := reason_of(said, call.permission, project=call.project)):
-        # Nobody was faster where a policy forbids it.
-        kind = Refused if kind is Conflict else kind
+        if kind is Conflict and not reason.raced:
+            kind = Refused  # A policy forbids it.
         return kind(call, f"{reason.what}: {why}", reason.way_out(), answer=answer, reason=reason)
     if answer.status == 507:
         return kind(call, why, "make room on its disk, as the reason says, then the same command again", answer=answer)

@@ -60,6 +60,8 @@ class Reason:
     keys: tuple[str, ...] = ()
     #: The project does not use the API at all.
     off: bool = False
+    #: Another writer was faster: the same change can be made again.
+    raced: bool = False
 
     def way_out(self, places: Iterable[str] = ()) -> str:
         """Return the fix with places in a stack file, each FILE:LINE."""
@@ -112,7 +114,7 @@ def reason_of(said: str, permission: str = "", member: str = "", project: str = 
     fix = row["fix"].format(**values, where="{where}")
     if here := project or _first(_HERE, said):
         fix = re.sub(r"\bPROJECT\b", lambda _: here, fix)
-    return Reason(row["what"].format(**values), fix, keys, "off" in row)
+    return Reason(row["what"].format(**values), fix, keys, "off" in row, "raced" in row)
 
 
 def shortened(said: str) -> str:

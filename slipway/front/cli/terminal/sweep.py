@@ -127,7 +127,7 @@ def _planned(
     that are for one job."""
     assert typed.sweep is not None
     for flag, given, fix in (
-        ("--follow", ending.follows, "wait for all runs with --wait, or see one: slipway jobs logs"),
+        ("--follow", ending.follows, "wait for all runs with --wait, or see one: slipway jobs logs JOB"),
         ("--wait-for", typed.wait_for, "choose it for all runs: --capacity TYPE"),
         ("--experiment-run", typed.experiment_run is not None, "leave it out: each run is named after its job"),
     ):

@@ -144,7 +144,7 @@ def test_a_cluster_of_no_deployment_is_deleted_only_without_jobs() -> None:
 
 
 def test_an_imported_entry_of_what_the_stack_has_already_is_rejected() -> None:
-    head = "urn:pulumi:dev::reg-infra::slipway:components:Workspace$"
+    head = "urn:pulumi:dev::reg-infra::slipway:index:Workspace$"
     grant = {"role": "roles/logging.viewer", "member": GROUP, "project": "acme"}
     for type_, logical, outputs in (
         (BUCKET, "reg-work", {"name": "reg-work-bucket"}),
