@@ -85,8 +85,10 @@ class Command:
         seen = written_by(self.group, self.output) if self.output else None
         if seen is None:
             self.sees_writers = False
-        else:
-            self.writers.update(seen)
+            return
+        for process, files in seen.items():
+            # A process that has just been killed has no file open any more.
+            self.writers.setdefault(process, set()).update(files)
 
     def stop(self) -> None:
         """End it for another attempt."""
@@ -126,7 +128,9 @@ class Command:
         if code >= 0:
             return code, code in KILLED
         others = [status for process, status in self.ends.items() if process != self.process.pid]
-        return 128 - code, not others or any(os.WIFSIGNALED(status) for status in others)
+        # A shell that was killed may have waited for a process before, whose end nobody knows then.
+        unknown = [process for process, files in self.writers.items() if files and process not in self.ends]
+        return 128 - code, bool(unknown) or not others or any(os.WIFSIGNALED(status) for status in others)
 
     def suspects(self) -> set[str] | None:
         """Return the files of the output that a killed process had open for writing; None if that is unknown."""
