@@ -176,7 +176,7 @@ def test_what_was_moved_to_the_state_of_another_stack_is_not_deleted_there(check
         "trial",
         "--dest",
         "other",
-        urn_of(checkout, f"components:PersistentResource::{id_}"),
+        urn_of(checkout, f"index:Generation::{id_}"),
     )
     assert moved.code == 0, moved.said
     for verb, purpose in (("up", ""), ("destroy", ""), ("destroy", "destroy")):
@@ -185,7 +185,7 @@ def test_what_was_moved_to_the_state_of_another_stack_is_not_deleted_there(check
             done.code != 0
             and f"cluster {id_} belongs to stack trial of Pulumi project slipway, workspace ml" in done.said
         ), done.said
-    stray = urn_of(other, f"components:PersistentResource::{id_}")
+    stray = urn_of(other, f"index:Generation::{id_}")
     forget = f"pulumi state delete --stack other --target-dependents '{stray}'"
     assert forget in done.said, done.said
     done = state(other, "delete", "--stack", "other", "--target-dependents", stray)
