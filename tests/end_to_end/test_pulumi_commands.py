@@ -336,13 +336,13 @@ def test_a_recovery_says_which_resources_of_the_program_are_imported_first(check
     assert done.code != 0 and "SLIPWAY_RECOVER=slipway/trial" in done.said, done.said
     account = f"projects/{PROJECT}/serviceAccounts/data-reader@{PROJECT}.iam.gserviceaccount.com"
     commands = (
-        "pulumi import --stack trial gcp:storage/bucket:Bucket data acme-data",
-        f"pulumi import --stack trial gcp:serviceaccount/account:Account reader {account}",
+        "pulumi import --stack trial gcp:storage/bucket:Bucket data acme-data --generate-code=false",
+        f"pulumi import --stack trial gcp:serviceaccount/account:Account reader {account} --generate-code=false",
     )
     preview = checkout.pulumi("preview", SLIPWAY_RECOVER="slipway/trial")
     for command in commands:
         assert command in done.said and command in preview.said, (done.said, preview.said)
-        ran = checkout.run(*command.split(), "--yes", "--non-interactive", "--generate-code=false", role="deployer")
+        ran = checkout.run(*command.split(), "--yes", "--non-interactive", role="deployer")
         assert ran.code == 0, ran.said
     recovered = checkout.pulumi("up", SLIPWAY_RECOVER="slipway/trial")
     assert recovered.code == 0 and "before you recover it" not in recovered.said, recovered.said

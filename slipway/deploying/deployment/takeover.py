@@ -63,7 +63,7 @@ def taken(identity: Identity, found: Iterable[str], command: str) -> NameTakenEr
         f"if its state is lost: {recovery(identity, command)}",
     )
     return NameTakenError(
-        f"{identity.words} exists already, and the state of this run has nothing of it, so nothing was changed",
+        f"{identity.words} exists already, and the state of this run has nothing of it, so Slipway changed nothing",
         why="\n".join(found),
         fix="\n".join(ways),
     )
@@ -134,11 +134,17 @@ def _publication(catalog: PublishedCatalog) -> str:
     return text
 
 
-def imports_first(commands: Sequence[str]) -> str:
+def imports_first(commands: Sequence[str], nameless: Sequence[str] = ()) -> str:
     """Return what a person does before the recovery of a program with resources of its own. `commands`: those that
-    import these resources; only the program knows them."""
+    import these resources; `nameless`: the resources to which the program gives no name. Only the program knows
+    both."""
     first = (
-        "before you recover it, import the program's own resources that exist, as Pulumi can't create them a second "
-        "time (409):"
+        "before you recover it, import the program's own resources that exist: otherwise Pulumi creates them a second "
+        "time, or fails, as their names are in use (409)"
     )
+    if nameless:
+        first += (
+            f'\nbefore the import, write `name="…"`, the name that exists, into the program for {join(nameless)}: '
+            "otherwise Pulumi replaces what you import by another one with a new name"
+        )
     return "\n".join((first, *commands))
