@@ -6,7 +6,7 @@ calls of the others.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -16,7 +16,7 @@ from pulumi.runtime.settings import get_monitor, get_root_resource
 from slipway.authoring.stack.stack import Stack
 from slipway.base.errors import ConfigError
 from slipway.deploying.deployment.live_plan import asked_for
-from slipway.deploying.deployment.workspace_plan import FIELDS
+from slipway.deploying.deployment.workspace_plan import FIELDS, TRAINER
 from slipway.model.state import ACCOUNT, BUCKET, State
 
 from .member import Member
@@ -47,6 +47,17 @@ def _note(args: pulumi.ResourceTransformationArgs) -> None:
 def noted() -> Sequence[pulumi.ResourceTransformationArgs]:
     """Return what the running program has declared so far, with what it gave each."""
     return _DECLARED.get(get_monitor(), ())
+
+
+def names_of(own: Mapping[str, pulumi.Resource], state: State) -> dict[str, str]:
+    """Return the names that the state has for resources of the program, by their roles. `own`: the resources."""
+    names: dict[str, str] = {}
+    for role, resource in own.items():
+        for name, logical in state.others.items():
+            is_account = "@" in name
+            if logical == resource._name and is_account == (role == TRAINER):
+                names[role] = name
+    return names
 
 
 def refuse_namesakes(workspace: str, stack: Stack, own: Collection[str], state: State) -> None:

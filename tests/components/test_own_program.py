@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import pulumi
 import pulumi_gcp as gcp
@@ -319,6 +319,66 @@ def test_a_lost_state_is_refused_with_the_imports_of_what_it_lacks(preview: bool
     assert "storage/bucket:Bucket results" not in said
     assert 'write `name="…"`, the name that exists, into the program for spare:' in said
     assert ("Pulumi may have created resources of the program's own already" in said) is not preview
+
+
+@pytest.mark.parametrize("preview", [True, False])
+@pytest.mark.parametrize(
+    ("given", "left", "catalog", "said"),
+    [
+        (
+            {"work_bucket": "own"},
+            {},
+            {"work_bucket": "former-results"},
+            "gs://former-results can't become bucket gs://",
+        ),
+        (
+            {"work_bucket": "acme-results"},
+            {},
+            {"work_bucket": "former-results"},
+            "put work_bucket='former-results' back",
+        ),
+        ({"trainer": "own"}, {}, {}, ""),
+        ({"trainer": "other-runner"}, {}, {}, r"account own-runner@\S+ can't become account other-runner@"),
+        (
+            {"work_bucket": "own"},
+            {"former-results": "results"},
+            None,
+            "the name former-results of the program's resource",
+        ),
+        (
+            {"catalog_bucket": "own"},
+            {"former-results": "results"},
+            None,
+            "gs://former-results can't become bucket gs://",
+        ),
+        ({"work_bucket": "own"}, {"acme-results": "results"}, None, ""),
+        ({"work_bucket": "own"}, {}, None, ""),
+    ],
+)
+def test_a_recovery_never_changes_a_bucket_or_an_account(
+    monkeypatch: pytest.MonkeyPatch,
+    preview: bool,
+    given: dict[str, str],
+    left: dict[str, str],
+    catalog: dict[str, str] | None,
+    said: str,
+) -> None:
+    """Pulumi names a bucket anew that the program gives no name, and the jobs' results stay in the old one."""
+    monkeypatch.setenv("SLIPWAY_RECOVER", OURS.address)
+    own: dict[str, Callable[[], Any]] = {"trainer": own_account}
+    published = None if catalog is None else replace(PUBLISHED, **cast(Any, catalog))
+
+    def program() -> None:
+        usual = {} if published is None else {"work_bucket": published.work_bucket, "trainer": "own-runner"}
+        args = {key: own.get(key, own_bucket)() if name == "own" else name for key, name in given.items()}
+        ground = workspace(**{**usual, **args})
+        slipway.Catalog("ml", slipway.CatalogArgs(workspace=ground))
+
+    with lost(State(others=left), published):
+        if said:
+            refused(program, f"(?s){said}", preview=preview)
+        else:
+            declared(program, preview=preview)
 
 
 # -- values that can't come --

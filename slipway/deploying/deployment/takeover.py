@@ -6,15 +6,16 @@ deployment is rejected before it changes anything, unless the person says that i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from slipway.authoring.stack.stack import Stack
 from slipway.base.errors import ConfigError, PolicyError, ResourceError
 from slipway.base.formatting import join, quoted, span
-from slipway.deploying.deployment.workspace_plan import trainer_owner
+from slipway.deploying.deployment.workspace_plan import CATALOG, TRAINER, WORK, lent_to, trainer_owner
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.live import Live, Unknown
 from slipway.model.identity import Identity
+from slipway.model.state import State, StateResource
 
 VARIABLE = "SLIPWAY_RECOVER"
 """The environment variable by which a person recovers a deployment for one run: PROJECT/STACK. No file may set it, as
@@ -52,6 +53,30 @@ def refuse_takeover(stack: Stack, live: Live, environ: Mapping[str, str]) -> Non
         )
     if found := list(_found(stack, live)):
         raise taken(identity, found, stack.origin.up)
+
+
+def as_it_was(identity: Identity, live: Live, imported: Mapping[str, str], own: Collection[str]) -> State:
+    """Return what is known of a workspace whose state is lost, as the state had it.
+
+    `imported`: by role, the names of the program's own resources that the state has again; `own`: the roles of all of
+    them. The published catalog, if it is the deployment's, tells the others.
+    """
+    names = {**_published(identity, live), **imported}
+    buckets = tuple(
+        StateResource(role, names[role], "") for role in (CATALOG, WORK) if role in names and role not in own
+    )
+    accounts = (StateResource(TRAINER, names[TRAINER], ""),) if TRAINER in names and TRAINER not in own else ()
+    grants = tuple(lent_to(role, names[role]) for role in own if role in names)
+    return State(buckets=buckets, accounts=accounts, grants=grants)
+
+
+def _published(identity: Identity, live: Live) -> dict[str, str]:
+    """Return the names in the deployment's published catalog, by role."""
+    catalog = live.deployed
+    if catalog is None or catalog.identity != identity:
+        return {}
+    names = {CATALOG: catalog.catalog_bucket, WORK: catalog.work_bucket, TRAINER: catalog.trainer}
+    return {role: name for role, name in names.items() if name}
 
 
 def taken(identity: Identity, found: Iterable[str], command: str) -> NameTakenError:
