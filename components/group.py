@@ -108,11 +108,15 @@ class Group:
         own = self.given[self.workspace].own if self.workspace else {}
         return {role: own[argument] for role, argument in FIELDS.items() if argument in own}
 
-    @property
-    def _unknown_roles(self) -> frozenset[str]:
-        """The roles of the workspace's resources whose names only `up` knows."""
+    def _declared(self) -> Declared:
         unknown = self.given[self.workspace].unknown if self.workspace else {}
-        return frozenset(role for role, argument in FIELDS.items() if argument in unknown)
+        return Declared(
+            self.workspace is not None,
+            bool(self.of("catalog")),
+            frozenset(self.own),
+            imported={} if isinstance(self.state, Unknown) else names_of(self.own, self.state),
+            unknown=frozenset(role for role, argument in FIELDS.items() if argument in unknown),
+        )
 
     @property
     def _begins(self) -> bool:
@@ -161,13 +165,7 @@ class Group:
                 stack, self._errors = staying, errors
             elif self.own and errors and not guard.taken_down:  # The plan looks at what the workspace itself makes.
                 raise errors[0]
-        declared = Declared(
-            self.workspace is not None,
-            bool(self.of("catalog")),
-            frozenset(self.own),
-            imported={} if isinstance(state, Unknown) else names_of(self.own, state),
-            unknown=self._unknown_roles,
-        )
+        declared = self._declared()
         folders = {name: run.checkout / each.folder for name, each in self.of("template").items()}
         places = self.file.places if self.file else lambda _: ()
         decision = decide(
