@@ -6,6 +6,7 @@ calls of the others.
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
@@ -16,9 +17,11 @@ from pulumi.runtime.settings import get_monitor, get_root_resource
 from slipway.authoring.stack.stack import Stack
 from slipway.base.errors import ConfigError
 from slipway.deploying.deployment.live_plan import asked_for
+from slipway.deploying.deployment.takeover import VARIABLE
 from slipway.deploying.deployment.workspace_plan import FIELDS, TRAINER
 from slipway.model.state import ACCOUNT, BUCKET, State
 
+from .engine import fail
 from .member import Member
 
 _NAMED_BY = {BUCKET: "name", ACCOUNT: "account_id"}
@@ -42,6 +45,18 @@ def forget() -> None:
 
 def _note(args: pulumi.ResourceTransformationArgs) -> None:
     _DECLARED.setdefault(get_monitor(), []).append(args)
+    if args.type_ == BUCKET and args.props.get("name") is None and os.environ.get(VARIABLE, "").strip():
+        fail(_nameless(args.name))
+
+
+def _nameless(bucket: str) -> ConfigError:
+    """Return the error of a recovery with a bucket that Pulumi names. It comes before Pulumi is sent the bucket: Pulumi
+    would mark the imported one for deletion, and the next `up` would delete it."""
+    return ConfigError(
+        f"bucket {bucket} has no name in the program, so nothing was done with it",
+        why=f"in a recovery ({VARIABLE}) Pulumi would give it a new name, and delete the bucket that exists",
+        fix=f'write `name="…"`, the name that exists, into the program\nif the state is not lost: unset {VARIABLE}',
+    )
 
 
 def noted() -> Sequence[pulumi.ResourceTransformationArgs]:

@@ -23,7 +23,7 @@ from slipway.model.catalog.model import Catalog
 from slipway.model.identity import Identity
 from slipway.model.origin import Program
 from slipway.model.state import State, StateGrant, StateResource
-from tests.components.conftest import PROJECT, REGION, Asked, declared, every, executed
+from tests.components.conftest import PROJECT, REGION, Asked, declared, every, executed, failed
 from tests.docs.test_components import lay_out
 
 BUCKET, GENERATION = "gcp:storage/bucket:Bucket", "gcp:vertex/aiPersistentResource:AiPersistentResource"
@@ -379,6 +379,20 @@ def test_a_recovery_never_changes_a_bucket_or_an_account(
             refused(program, f"(?s){said}", preview=preview)
         else:
             declared(program, preview=preview)
+
+
+@pytest.mark.parametrize("preview", [True, False])
+def test_a_recovery_is_refused_before_pulumi_names_a_bucket_anew(
+    monkeypatch: pytest.MonkeyPatch, preview: bool
+) -> None:
+    def program() -> None:
+        watch()
+        gcp.storage.Bucket("results", location="US-CENTRAL1")
+
+    declared(program, preview=preview)
+    monkeypatch.setenv("SLIPWAY_RECOVER", OURS.address)
+    asked, said = failed(program, preview=preview)
+    assert not asked and "bucket results has no name in the program" in said
 
 
 # -- values that can't come --
