@@ -40,7 +40,7 @@ from .generation import Generation, Surroundings, record_regions, retiring
 from .hooks import Hooks
 from .leaving import Leaving
 from .member import Kind, Member
-from .namesakes import refuse_namesakes
+from .namesakes import names_of, refuse_namesakes
 from .options import ADDRESS, CONNECTION, types_before
 from .resolution import Given
 from .voice import Voice
@@ -108,6 +108,16 @@ class Group:
         own = self.given[self.workspace].own if self.workspace else {}
         return {role: own[argument] for role, argument in FIELDS.items() if argument in own}
 
+    def _declared(self) -> Declared:
+        unknown = self.given[self.workspace].unknown if self.workspace else {}
+        return Declared(
+            self.workspace is not None,
+            bool(self.of("catalog")),
+            frozenset(self.own),
+            imported={} if isinstance(self.state, Unknown) else names_of(self.own, self.state),
+            unknown=frozenset(role for role, argument in FIELDS.items() if argument in unknown),
+        )
+
     @property
     def _begins(self) -> bool:
         """Whether the engine's state has nothing of the group. Its components are registered first of all, after the
@@ -155,7 +165,7 @@ class Group:
                 stack, self._errors = staying, errors
             elif self.own and errors and not guard.taken_down:  # The plan looks at what the workspace itself makes.
                 raise errors[0]
-        declared = Declared(self.workspace is not None, bool(self.of("catalog")), frozenset(self.own))
+        declared = self._declared()
         folders = {name: run.checkout / each.folder for name, each in self.of("template").items()}
         places = self.file.places if self.file else lambda _: ()
         decision = decide(

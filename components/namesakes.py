@@ -6,7 +6,8 @@ calls of the others.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+import os
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary, WeakSet
 
@@ -16,9 +17,11 @@ from pulumi.runtime.settings import get_monitor, get_root_resource
 from slipway.authoring.stack.stack import Stack
 from slipway.base.errors import ConfigError
 from slipway.deploying.deployment.live_plan import asked_for
-from slipway.deploying.deployment.workspace_plan import FIELDS
+from slipway.deploying.deployment.takeover import VARIABLE
+from slipway.deploying.deployment.workspace_plan import FIELDS, TRAINER
 from slipway.model.state import ACCOUNT, BUCKET, State
 
+from .engine import fail
 from .member import Member
 
 _NAMED_BY = {BUCKET: "name", ACCOUNT: "account_id"}
@@ -42,11 +45,34 @@ def forget() -> None:
 
 def _note(args: pulumi.ResourceTransformationArgs) -> None:
     _DECLARED.setdefault(get_monitor(), []).append(args)
+    if args.type_ == BUCKET and args.props.get("name") is None and os.environ.get(VARIABLE, "").strip():
+        fail(_nameless(args.name))
+
+
+def _nameless(bucket: str) -> ConfigError:
+    """Return the error of a recovery with a bucket that Pulumi names. It comes before Pulumi is sent the bucket: Pulumi
+    would mark the imported one for deletion, and the next `up` would delete it."""
+    return ConfigError(
+        f"bucket {bucket} has no name in the program, so nothing was done with it",
+        why=f"in a recovery ({VARIABLE}) Pulumi would give it a new name, and delete the bucket that exists",
+        fix=f'write `name="…"`, the name that exists, into the program\nif the state is not lost: unset {VARIABLE}',
+    )
 
 
 def noted() -> Sequence[pulumi.ResourceTransformationArgs]:
     """Return what the running program has declared so far, with what it gave each."""
     return _DECLARED.get(get_monitor(), ())
+
+
+def names_of(own: Mapping[str, pulumi.Resource], state: State) -> dict[str, str]:
+    """Return the names that the state has for resources of the program, by their roles. `own`: the resources."""
+    names: dict[str, str] = {}
+    for role, resource in own.items():
+        for name, logical in state.others.items():
+            is_account = "@" in name
+            if logical == resource._name and is_account == (role == TRAINER):
+                names[role] = name
+    return names
 
 
 def refuse_namesakes(workspace: str, stack: Stack, own: Collection[str], state: State) -> None:

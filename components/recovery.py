@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from string import Formatter
 
 import pulumi
 
@@ -16,39 +18,79 @@ from slipway.model.state import ACCOUNT, BUCKET
 from .engine import EngineRun
 from .member import Member
 from .namesakes import noted
+from .predicted_ids import IDS
+
+_IDS: Mapping[str, str] = {
+    **IDS,
+    BUCKET: "{name}",
+    "gcp:compute/subnetwork:Subnetwork": "projects/{project}/regions/{region}/subnetworks/{name}",
+    "gcp:compute/router:Router": "projects/{project}/regions/{region}/routers/{name}",
+    "gcp:compute/address:Address": "projects/{project}/regions/{region}/addresses/{name}",
+    "gcp:compute/globalAddress:GlobalAddress": "projects/{project}/global/addresses/{name}",
+    "gcp:compute/firewall:Firewall": "projects/{project}/global/firewalls/{name}",
+    "gcp:pubsub/topic:Topic": "projects/{project}/topics/{name}",
+    "gcp:secretmanager/secret:Secret": "projects/{project}/secrets/{secret_id}",
+}
+"""The form of the id by which Pulumi imports a resource, by its type, from its arguments."""
 
 
 def add_imports(error: SlipwayError, run: EngineRun) -> None:
     """Add the imports of the program's own resources to the error of an empty state under a name in use."""
-    commands = list(_imports(run))
-    if isinstance(error, NameTakenError) and commands:
-        error.fix = f"{error.fix}\n{imports_first(commands)}"
+    missing = list(_missing(run))
+    if not isinstance(error, NameTakenError) or not missing:
+        return
+    error.fix = f"{error.fix}\n{_imports(missing, run)}"
+    if not run.preview:
+        error.why = (
+            f"{error.why}\nPulumi may have created resources of the program's own already, as it creates them before "
+            "Slipway decides; `pulumi preview` says all this and creates nothing"
+        )
 
 
 def warn_of_imports(run: EngineRun) -> None:
     """Warn at the beginning of a recovery of what Pulumi would create a second time."""
     if isinstance(run.state, Unknown) or run.is_deployed or not is_recovered(os.environ, run.identity()):
         return
-    commands = list(_imports(run))
-    if commands:
-        pulumi.log.warn(imports_first(commands))
+    missing = list(_missing(run))
+    if missing:
+        pulumi.log.warn(_imports(missing, run))
 
 
-def _imports(run: EngineRun) -> Iterator[str]:
-    """Yield the commands that import the program's own resources, as far as the state lacks them."""
-    others = {} if isinstance(run.state, Unknown) else run.state.others
+def _missing(run: EngineRun) -> Iterator[pulumi.ResourceTransformationArgs]:
+    """Yield the program's own resources that the state lacks."""
+    known = frozenset[tuple[str, str]]() if isinstance(run.state, Unknown) else run.state.names
     for each in noted():
         is_own = isinstance(each.resource, pulumi.CustomResource) and not isinstance(each.opts.parent, Member)
-        if not is_own or isinstance(each.resource, pulumi.ProviderResource) or each.name in others.values():
-            continue
-        yield f"pulumi import --stack {run.name} {each.type_} {each.name} {_id_of(each, run.project)}"
+        if is_own and not isinstance(each.resource, pulumi.ProviderResource) and (each.type_, each.name) not in known:
+            yield each
 
 
-def _id_of(args: pulumi.ResourceTransformationArgs, project: str) -> str:
-    """Return the id by which Pulumi imports a resource; the word ID if the type does not tell it."""
-    name, account = args.props.get("name"), args.props.get("account_id")
-    if args.type_ == BUCKET and isinstance(name, str):
-        return name
-    if args.type_ == ACCOUNT and isinstance(account, str):
+def _imports(missing: list[pulumi.ResourceTransformationArgs], run: EngineRun) -> str:
+    """Return what a person does about the missing resources."""
+    commands = [
+        f"pulumi import --stack {run.name} {each.type_} {each.name} {_id_of(each, run)} --generate-code=false"
+        for each in missing
+    ]
+    return imports_first(commands, [each.name for each in missing if _is_nameless(each)])
+
+
+def _is_nameless(args: pulumi.ResourceTransformationArgs) -> bool:
+    """Tell whether the program leaves the name of a resource to Pulumi, of a type that takes one."""
+    taken = getattr(type(args.resource), "_internal_init", None)
+    takes_name = taken is not None and "name" in inspect.signature(taken).parameters
+    return takes_name and args.props.get("name") is None
+
+
+def _id_of(args: pulumi.ResourceTransformationArgs, run: EngineRun) -> str:
+    """Return the id by which Pulumi imports a resource; the word ID if the program does not tell it."""
+    values = {"project": run.project, "region": run.region}
+    values |= {key: value for key, value in args.props.items() if isinstance(value, str)}
+    account = values.get("account_id")
+    if args.type_ == ACCOUNT and account:
+        project = values["project"]
         return f"projects/{project}/serviceAccounts/{trainer_email(account, project)}"
-    return "ID"
+    form = _IDS.get(args.type_, "")
+    needed = [argument for _, argument, _, _ in Formatter().parse(form) if argument]
+    if not form or not all(values.get(argument) for argument in needed):
+        return "ID"
+    return form.format_map(values)

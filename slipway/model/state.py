@@ -175,6 +175,8 @@ class State:
     #: The entries of what workspaces, catalogs and clusters have in the cloud, whatever the entries are called. All
     #: of the program, also in a part. Not compared, as the fields above are made of the same.
     entries: tuple[StateEntry, ...] = field(default=(), compare=False)
+    #: The types and logical names of all that the program has in the state; not compared either.
+    names: frozenset[tuple[str, str]] = field(default=frozenset(), compare=False)
 
     def regions_beside(self, region: str) -> tuple[str, ...]:
         """Return the other regions than the stack's where its clusters are, or may be."""
@@ -263,6 +265,7 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
         checks=_checks(parsed),
         other_regions=_other_regions(parsed),
         entries=tuple(_entries(parsed, generations)),
+        names=frozenset((resource.type, resource.name) for resource in parsed),
     )
 
 

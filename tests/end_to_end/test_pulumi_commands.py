@@ -325,6 +325,14 @@ import pulumi_gcp as gcp
 gcp.storage.Bucket("data", name="acme-data", location="US", force_destroy=True)
 gcp.serviceaccount.Account("reader", account_id="data-reader", display_name="Reader")
 """
+RESULTS = """
+import pulumi_gcp as gcp
+from components.namesakes import watch
+
+watch()  # as by the import, which the tests' own server of Python has done before
+results = gcp.storage.Bucket("results", location="US-CENTRAL1", force_destroy=True)
+"""
+WITH_RESULTS = RESULTS + PROGRAM.replace("WorkspaceArgs(", "WorkspaceArgs(work_bucket=results, ")
 
 
 def test_a_recovery_says_which_resources_of_the_program_are_imported_first(checkout: Checkout) -> None:
@@ -336,14 +344,35 @@ def test_a_recovery_says_which_resources_of_the_program_are_imported_first(check
     assert done.code != 0 and "SLIPWAY_RECOVER=slipway/trial" in done.said, done.said
     account = f"projects/{PROJECT}/serviceAccounts/data-reader@{PROJECT}.iam.gserviceaccount.com"
     commands = (
-        "pulumi import --stack trial gcp:storage/bucket:Bucket data acme-data",
-        f"pulumi import --stack trial gcp:serviceaccount/account:Account reader {account}",
+        "pulumi import --stack trial gcp:storage/bucket:Bucket data acme-data --generate-code=false",
+        f"pulumi import --stack trial gcp:serviceaccount/account:Account reader {account} --generate-code=false",
     )
     preview = checkout.pulumi("preview", SLIPWAY_RECOVER="slipway/trial")
     for command in commands:
         assert command in done.said and command in preview.said, (done.said, preview.said)
-        ran = checkout.run(*command.split(), "--yes", "--non-interactive", "--generate-code=false", role="deployer")
+        ran = checkout.run(*command.split(), "--yes", "--non-interactive", role="deployer")
         assert ran.code == 0, ran.said
     recovered = checkout.pulumi("up", SLIPWAY_RECOVER="slipway/trial")
     assert recovered.code == 0 and "before you recover it" not in recovered.said, recovered.said
+    unchanged(checkout)
+
+
+def test_a_recovery_keeps_a_work_bucket_that_pulumi_named(checkout: Checkout) -> None:
+    settings: dict[str, Any] = {"team:people": PEOPLE, "team:generation": 1}
+    write(checkout, WITH_RESULTS, **settings)
+    checkout.up()
+    name = published(checkout)["storage"]["work"]
+    checkout.keep_resources([])
+    preview = checkout.pulumi("preview")
+    assert 'write `name="…"`, the name that exists, into the program for results:' in preview.said, preview.said
+    command = "pulumi import --stack trial gcp:storage/bucket:Bucket results ID --generate-code=false"
+    assert command in preview.said, preview.said
+    ran = checkout.run(*command.replace("ID", name).split(), "--yes", "--non-interactive", role="deployer")
+    assert ran.code == 0, ran.said
+    for verb in ("preview", "up"):
+        done = checkout.pulumi(verb, SLIPWAY_RECOVER="slipway/trial")
+        assert done.code and "bucket results has no name in the program" in done.said, done.said
+    write(checkout, WITH_RESULTS.replace('("results", ', f'("results", name="{name}", '), **settings)
+    recovered = checkout.pulumi("up", SLIPWAY_RECOVER="slipway/trial")
+    assert recovered.code == 0 and published(checkout)["storage"]["work"] == name, recovered.said
     unchanged(checkout)

@@ -17,7 +17,7 @@ pytestmark = pytest.mark.journey
 
 Faults = Callable[..., None]
 IDLE = {"pools": {"all": {"machine": "n1-standard-4", "replicas": 1}}}
-EXISTS = "exists already, and the state of this run has nothing of it, so nothing was changed"
+EXISTS = "exists already, and the state of this run has nothing of it, so Slipway changed nothing"
 
 
 def everything(checkout: Checkout) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from slipway.authoring.stack.stack import Stack
@@ -22,7 +22,7 @@ from slipway.deploying.deployment.shared_grants import (
     stacks_of,
     warn_of_domains,
 )
-from slipway.deploying.deployment.takeover import refuse_takeover
+from slipway.deploying.deployment.takeover import as_it_was, is_recovered, refuse_takeover
 from slipway.deploying.deployment.workspace_plan import (
     CATALOG,
     TRAINER,
@@ -62,6 +62,10 @@ class Declared:
     catalog: bool = True
     #: The roles of the program's own buckets and account, which are not the stack's.
     own: frozenset[str] = frozenset()
+    #: By role, the names that the engine's state has for these.
+    imported: Mapping[str, str] = field(default_factory=dict)
+    #: The roles whose names only `up` knows.
+    unknown: frozenset[str] = frozenset()
 
 
 _ALL = Declared()
@@ -110,6 +114,7 @@ def read_and_plan(
     first_read = [reader.read(now)]
     if begins:
         refuse_takeover(stack, first_read[0], environ)
+        _refuse_change(stack, first_read[0], declared, environ)
     if wrong := wrong_clock(now, first_read[0].time):
         warn(str(wrong))
     now = right_time(now, first_read[0].time)
@@ -210,6 +215,15 @@ def _declared_names(stack: Stack, declared: Declared) -> dict[str, str]:
     if not declared.workspace:
         return {}
     return {role: name for role, name in asked_for(stack).items() if role not in declared.own}
+
+
+def _refuse_change(stack: Stack, live: Live, declared: Declared, environ: Mapping[str, str]) -> None:
+    """Raise PolicyError for a recovery that would give the workspace another bucket or account than it had."""
+    if not (declared.workspace and is_recovered(environ, stack.identity)):
+        return
+    names = {role: name for role, name in asked_for(stack).items() if role not in declared.unknown}
+    before = as_it_was(stack.identity, live, declared.imported, declared.own)
+    refuse(tuple(renamed_workspace(before, names, stack.origin)), preview=False)
 
 
 def _problems(stack: Stack, live: Live, decided: Plan, known: State | Unknown) -> list[str]:

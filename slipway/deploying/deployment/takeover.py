@@ -6,15 +6,16 @@ deployment is rejected before it changes anything, unless the person says that i
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from slipway.authoring.stack.stack import Stack
 from slipway.base.errors import ConfigError, PolicyError, ResourceError
 from slipway.base.formatting import join, quoted, span
-from slipway.deploying.deployment.workspace_plan import trainer_owner
+from slipway.deploying.deployment.workspace_plan import CATALOG, TRAINER, WORK, lent_to, trainer_owner
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.live import Live, Unknown
 from slipway.model.identity import Identity
+from slipway.model.state import State, StateResource
 
 VARIABLE = "SLIPWAY_RECOVER"
 """The environment variable by which a person recovers a deployment for one run: PROJECT/STACK. No file may set it, as
@@ -54,6 +55,30 @@ def refuse_takeover(stack: Stack, live: Live, environ: Mapping[str, str]) -> Non
         raise taken(identity, found, stack.origin.up)
 
 
+def as_it_was(identity: Identity, live: Live, imported: Mapping[str, str], own: Collection[str]) -> State:
+    """Return what is known of a workspace whose state is lost, as the state had it.
+
+    `imported`: by role, the names of the program's own resources that the state has again; `own`: the roles of all of
+    them. The published catalog, if it is the deployment's, tells the others.
+    """
+    names = {**_published(identity, live), **imported}
+    buckets = tuple(
+        StateResource(role, names[role], "") for role in (CATALOG, WORK) if role in names and role not in own
+    )
+    accounts = (StateResource(TRAINER, names[TRAINER], ""),) if TRAINER in names and TRAINER not in own else ()
+    grants = tuple(lent_to(role, names[role]) for role in own if role in names)
+    return State(buckets=buckets, accounts=accounts, grants=grants)
+
+
+def _published(identity: Identity, live: Live) -> dict[str, str]:
+    """Return the names in the deployment's published catalog, by role."""
+    catalog = live.deployed
+    if catalog is None or catalog.identity != identity:
+        return {}
+    names = {CATALOG: catalog.catalog_bucket, WORK: catalog.work_bucket, TRAINER: catalog.trainer}
+    return {role: name for role, name in names.items() if name}
+
+
 def taken(identity: Identity, found: Iterable[str], command: str) -> NameTakenError:
     """Return the error of an empty state under a name in use. `found`: what exists, a sentence each; `command`: the one
     that recovers it."""
@@ -63,7 +88,7 @@ def taken(identity: Identity, found: Iterable[str], command: str) -> NameTakenEr
         f"if its state is lost: {recovery(identity, command)}",
     )
     return NameTakenError(
-        f"{identity.words} exists already, and the state of this run has nothing of it, so nothing was changed",
+        f"{identity.words} exists already, and the state of this run has nothing of it, so Slipway changed nothing",
         why="\n".join(found),
         fix="\n".join(ways),
     )
@@ -134,11 +159,17 @@ def _publication(catalog: PublishedCatalog) -> str:
     return text
 
 
-def imports_first(commands: Sequence[str]) -> str:
+def imports_first(commands: Sequence[str], nameless: Sequence[str] = ()) -> str:
     """Return what a person does before the recovery of a program with resources of its own. `commands`: those that
-    import these resources; only the program knows them."""
+    import these resources; `nameless`: the resources to which the program gives no name. Only the program knows
+    both."""
     first = (
-        "before you recover it, import the program's own resources that exist, as Pulumi can't create them a second "
-        "time (409):"
+        "before you recover it, import the program's own resources that exist: otherwise Pulumi creates them a second "
+        "time, or fails, as their names are in use (409)"
     )
+    if nameless:
+        first += (
+            f'\nbefore the import, write `name="…"`, the name that exists, into the program for {join(nameless)}: '
+            "otherwise Pulumi replaces what you import by another one with a new name"
+        )
     return "\n".join((first, *commands))

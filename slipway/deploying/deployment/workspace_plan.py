@@ -171,9 +171,13 @@ def renamed(known: State, wanted: Mapping[str, str], origin: Origin) -> Iterator
             continue
         was, becomes = (f"account {name}" if role == TRAINER else f"bucket gs://{name}" for name in (old, new))
         key, name = camel(entry), old.partition("@")[0]
-        back = origin.assign(key, name) if names else f"the name {name} of the program's resource"
+        back = origin.assign(key, name)
+        unchanged = "nothing was changed"
+        if not names:  # Pulumi creates the program's resources before Slipway decides.
+            back = f"the name {name} of the program's resource"
+            unchanged = "Slipway changed nothing"
         yield Refusal(
-            f"{was} can't become {becomes}, so nothing was changed",
+            f"{was} can't become {becomes}, so {unchanged}",
             why=f"{origin.place(f'slipway:workspace.{key}')}: {_STAYS[role]}",
             fix=f"put {back} back; for {becomes} declare a {origin.unit} of its own beside this one",
             for_good=True,
@@ -190,7 +194,15 @@ def _lent(role: str, known: State) -> str:
         for grant in known.grants
         if grant.name == name
     )
-    return next(names, "")
+    return next(filter(None, names), "")
+
+
+def lent_to(role: str, name: str) -> StateGrant:
+    """Return a grant that tells which resource of the program itself a workspace had in a role."""
+    if role == TRAINER:
+        return StateGrant(f"{TRAINER}-reads-{CATALOG}", READS, f"serviceAccount:{name}")
+    logical = f"{TRAINER}-writes-{WORK}" if role == WORK else f"{TRAINER}-reads-{CATALOG}"
+    return StateGrant(logical, READS, "", f"gs://{name}")
 
 
 def _unasked(

@@ -127,7 +127,9 @@ def test_with_an_empty_state_it_may_be_another_teams_or_the_state_elsewhere_or_l
     ours = Catalog("prod", PROJECT, REGION, "", False, "w", "t", {}, (), {})
     service["catalog"] = json.loads(document.write(ours))
     error = refusal(environ, file=file)
-    assert error.what.endswith("exists already, and the state of this run has nothing of it, so nothing was changed")
+    assert error.what.endswith(
+        "exists already, and the state of this run has nothing of it, so Slipway changed nothing"
+    )
     assert "gs://acme-catalog has its catalog" in error.why
     another, backend, lost = error.fix.splitlines()
     assert "choose another stack name" in another and "PULUMI_BACKEND_URL" in backend
