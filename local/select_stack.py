@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import re
 import shutil
 import subprocess
 import sys
@@ -62,25 +63,36 @@ def _pulumi(folder: Path, environ: Mapping[str, str] | None, stack: str, *flags:
 def fix_of_missing(folder: Path, stack: str, flags: str = "", environ: Mapping[str, str] | None = None) -> str:
     """Return what to do when the backend has no such stack of a folder's project. `flags`: those of the command."""
     command = " ".join(filter(None, (f"make select STACK={stack}", flags)))
-    others = [project for project in _projects_with(folder, stack, environ) if project != pulumi_project(folder)]
-    if not others:
-        return f"{command}, which makes it"
+    former = _former_names(folder, environ) & _projects_with(folder, stack, environ)
+    if not former:
+        return f"{command}, which makes it; if another backend has it, export PULUMI_BACKEND_URL first"
     return (
-        f"`name: {' or '.join(others)}` again in Pulumi.yaml, if that is the project's former name: the backend has its"
+        f"`name: {' or '.join(sorted(former))}` again in Pulumi.yaml, the project's former name: the backend has its"
         f" stack {stack}\n       or {command}, which makes a second stack"
     )
 
 
-def _projects_with(folder: Path, stack: str, environ: Mapping[str, str] | None) -> list[str]:
+def _former_names(folder: Path, environ: Mapping[str, str] | None) -> set[str]:
+    """Return the names that Pulumi.yaml had in the history of its checkout: other projects are other teams'."""
+    command = ("git", "log", "--format=", "--patch", "--", "Pulumi.yaml")
+    try:
+        done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)
+    except OSError:
+        return set()
+    names = re.findall(r"^[+-]name: *[\"']?([\w.-]+)", done.stdout, re.MULTILINE)
+    return set(names) - {pulumi_project(folder)}
+
+
+def _projects_with(folder: Path, stack: str, environ: Mapping[str, str] | None) -> set[str]:
     """Return the projects of the backend that have a stack of this name; none if Pulumi can't list them."""
     command = ("pulumi", "stack", "ls", "--all", "--json", "--non-interactive")
     try:
         done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)
     except OSError:
-        return []
+        return set()
     listed = json.loads(done.stdout) if done.returncode == 0 else []
     names = [str(entry["name"]).split("/") for entry in listed]
-    return sorted({name[-2] for name in names if len(name) > 1 and name[-1] == stack})
+    return {name[-2] for name in names if len(name) > 1 and name[-1] == stack}
 
 
 def main() -> int:

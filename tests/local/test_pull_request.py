@@ -20,6 +20,7 @@ from local.judge import Judge, included, judge_of, local_paths
 from local.pull_request import Repository, judged, main, offering, preview, silent
 from local.select_stack import fix_of_missing
 from slipway.base.errors import ConfigError
+from tests.checkouts.git import git
 from tests.local.conftest import ROOT
 
 
@@ -51,8 +52,9 @@ def test_a_stack_that_the_backend_does_not_have(tmp_path: Path, stack: str, fix:
     [
         (
             "former",
-            "`name: former` again in Pulumi.yaml, if that is the project's former name: the backend has its stack",
+            "`name: former` again in Pulumi.yaml, the project's former name: the backend has its stack",
         ),
+        ("another-team", "make select STACK=dev LAPTOP=1, which makes it; if another backend has it"),
         ("ours", "make select STACK=dev LAPTOP=1, which makes it"),
     ],
 )
@@ -61,6 +63,10 @@ def test_a_renamed_project_is_not_told_to_make_a_second_stack_first(tmp_path: Pa
     names = [f"organization/{project}/dev", "organization/other/prod", "staging"]
     engine.write_text(f"#!/bin/sh\necho '{json.dumps([{'name': name} for name in names])}'\n")
     engine.chmod(0o755)
+    (tmp_path / "Pulumi.yaml").write_text("name: former\nruntime: python\n")
+    git(tmp_path, "init", "--quiet")
+    git(tmp_path, "add", "Pulumi.yaml")
+    git(tmp_path, "commit", "--quiet", "--message", "first")
     (tmp_path / "Pulumi.yaml").write_text("name: ours\nruntime: python\n")
     environ = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
     assert fix_of_missing(tmp_path, "dev", "LAPTOP=1", environ).startswith(fix)

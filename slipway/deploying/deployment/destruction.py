@@ -52,12 +52,12 @@ def must_leave_none(guard: StackGuard) -> None:
         them = "it" if len(orphans) == 1 else "them"
         raise PolicyError(
             f"{guard.origin.whole()} is not taken down: {in_words(orphans)} would be left",
-            why="made by it, and unknown to its state because an up was killed or failed; "
-            "the engine deletes only what the state has, and the rest is billed",
+            why="made by it, and unknown to this state: an up was killed or failed, `pulumi state move` moved it, or "
+            "another backend has the newer state; Pulumi deletes only what the state has, and the rest is billed",
             fix="\n".join(
                 (
                     f"{guard.back}, which takes {them} over; then {guard.origin.command('destroy')}",
-                    "or, where nobody works there:",
+                    "or, if `slipway jobs list` shows no job on it:",
                     *map(_deletion, orphans),
                 )
             ),
