@@ -23,7 +23,8 @@ from slipway.deploying.generations.action import What
 from slipway.google.connection import connect
 from slipway.google.live import Unknown
 from slipway.model.origin import Program
-from slipway.model.state import GENERATION, State, refuse_doubles, refuse_move
+from slipway.model.state import GENERATION, State
+from slipway.model.state_refusals import refuse_doubles, refuse_move
 
 from .creation import NAME, Creation
 from .decision import decide, tell

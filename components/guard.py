@@ -29,7 +29,8 @@ from slipway.google.live import InUse, Unknown
 from slipway.google.unfinished_jobs import must_be_idle
 from slipway.model.labels import STACK_LABEL
 from slipway.model.origin import Origin
-from slipway.model.state import ACCOUNT, BUCKET, CLUSTER, OBJECT, State, StateGrant, belongs_elsewhere, grant_of
+from slipway.model.state import ACCOUNT, BUCKET, CLUSTER, OBJECT, State, StateGrant, grant_of
+from slipway.model.state_refusals import belongs_elsewhere
 
 from .engine import beside, in_thread
 

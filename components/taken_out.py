@@ -24,7 +24,8 @@ from slipway.google.live import InUse, Unknown
 from slipway.google.unfinished_jobs import must_be_idle
 from slipway.model.facts import WORKSPACE
 from slipway.model.origin import Program
-from slipway.model.state import State, StateGrant, belongs_elsewhere
+from slipway.model.state import State, StateGrant
+from slipway.model.state_refusals import belongs_elsewhere
 
 from .engine import EngineRun, destroys
 from .group import prefix

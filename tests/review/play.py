@@ -17,7 +17,8 @@ from slipway.google.live import Live, QuotaLimit, Unknown
 from slipway.model.catalog.model import Catalog
 from slipway.model.facts import Facts
 from slipway.model.labels import Revision
-from slipway.model.state import BUCKETS_ELSEWHERE, State, StateResource, refuse_move
+from slipway.model.state import BUCKETS_ELSEWHERE, State, StateResource
+from slipway.model.state_refusals import refuse_move
 from slipway.reviewing.change.change import Change, Files
 from slipway.reviewing.change.edits import edits
 from slipway.reviewing.change.files import deploys, has_pins, moved

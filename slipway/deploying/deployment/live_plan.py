@@ -47,7 +47,8 @@ from slipway.google.quotas import QuotaInfo
 from slipway.google.snapshot import read, skipped
 from slipway.model.identity import words_of
 from slipway.model.labels import STACK_LABEL
-from slipway.model.state import State, refuse_rename, renamed
+from slipway.model.state import State
+from slipway.model.state_refusals import refuse_rename, renamed
 
 _NOTHING = State()
 _NONE: Waits = {}

@@ -40,9 +40,8 @@ from slipway.model.state import (
     State,
     StateEntry,
     StateGrant,
-    belongs_elsewhere,
-    forgetting,
 )
+from slipway.model.state_refusals import belongs_elsewhere, forgetting
 
 CREATION = "creation"
 """The engine's name of the object that lists the clusters that were created last. Frozen."""

@@ -25,16 +25,8 @@ from slipway.google.snapshot import neighbours
 from slipway.google.unfinished_jobs import must_be_idle, ways_out
 from slipway.model.labels import STACK_LABEL
 from slipway.model.origin import Origin
-from slipway.model.state import (
-    CLUSTER,
-    OBJECT,
-    RESERVATION,
-    State,
-    StateEntry,
-    belongs_elsewhere,
-    forgetting,
-    second_entries,
-)
+from slipway.model.state import CLUSTER, OBJECT, RESERVATION, State, StateEntry
+from slipway.model.state_refusals import belongs_elsewhere, forgetting, second_entries
 
 _DEFAULT_NAME = re.compile(rf"(?P<label>.+--.+)-({CATALOG}|{WORK})(-[a-z]+-[a-z]+[0-9]+)?")
 

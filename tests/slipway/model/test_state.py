@@ -6,16 +6,8 @@ import pytest
 
 from slipway.base.errors import ConfigError
 from slipway.model.origin import Program
-from slipway.model.state import (
-    State,
-    StateGrant,
-    StatePreference,
-    StateResource,
-    read,
-    refuse_doubles,
-    refuse_move,
-    refuse_rename,
-)
+from slipway.model.state import State, StateGrant, StatePreference, StateResource, read
+from slipway.model.state_refusals import refuse_doubles, refuse_move, refuse_rename
 
 HEAD = "urn:pulumi:prod::slipway::"
 CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"

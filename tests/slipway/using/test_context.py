@@ -15,7 +15,8 @@ from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.model import Catalog
 from slipway.model.origin import Origin
 from slipway.model.season import Season
-from slipway.model.state import State, StateResource, refuse_move, refuse_rename, stack_locations
+from slipway.model.state import State, StateResource, stack_locations
+from slipway.model.state_refusals import refuse_move, refuse_rename
 from slipway.using.context import HURRIED, Clock, Context
 
 AT_HOME = Catalog("dev", "acme-dev", "us-central1", "", False, "w", "t", {}, (), {}, other_regions=("us-east4",))
