@@ -1,12 +1,10 @@
 """Programs of one's own under mocks: what is theirs, what is told, programs that end early. # D1 # N33 # N34"""
 
 import asyncio
-import importlib
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import pulumi
 import pulumi_gcp as gcp
@@ -17,13 +15,10 @@ import components as slipway
 from components import testing
 from components.namesakes import watch
 from components.world import CURRENT
-from slipway.google.catalog.document import as_published
 from slipway.google.jobs import VertexJob
-from slipway.model.catalog.model import Catalog
 from slipway.model.identity import Identity
-from slipway.model.origin import Program
 from slipway.model.state import State, StateGrant, StateResource
-from tests.components.conftest import PROJECT, REGION, Asked, declared, every, executed, failed
+from tests.components.conftest import PROJECT, REGION, Asked, declared, every, executed
 from tests.docs.test_components import lay_out
 
 BUCKET, GENERATION = "gcp:storage/bucket:Bucket", "gcp:vertex/aiPersistentResource:AiPersistentResource"
@@ -268,133 +263,6 @@ def test_another_bucket_or_account_of_the_program_is_refused_before_anything(pre
         )
 
 
-# -- after its state was lost --
-
-
-OURS = Identity("slipway", "dev", "ml")
-PUBLISHED = Catalog(
-    "dev", PROJECT, REGION, "3f9c2e1", False, "acme-results", f"own-runner@{PROJECT}.iam.gserviceaccount.com",
-    {}, (), {}, pulumi_project="slipway", program=Program("dev", "ml"), catalog_bucket=CATALOG,
-)  # fmt: skip
-
-
-class lost(knowing):  # noqa: N801 - as above
-    """Let the state be lost, but for `left`, and a published catalog be there."""
-
-    def __init__(self, left: State, catalog: Catalog | None = PUBLISHED) -> None:
-        super().__init__(left)
-        self.catalog = catalog
-
-    def __enter__(self) -> None:
-        super().__enter__()
-        world = CURRENT.get()
-        published = replace(as_published(self.catalog), age=timedelta(hours=2)) if self.catalog else None
-        CURRENT.set(replace(world, live=replace(world.live, catalog=published)))
-
-
-def with_own_resources() -> None:
-    watch()  # as by the import
-    gcp.compute.Network("vpc", name="tide-vpc")
-    gcp.compute.Network("spare")
-    gcp.compute.GlobalAddress("range", name="tide-range", project="acme-net")
-    ground = workspace(work_bucket=own_bucket(), trainer=own_account())
-    slipway.Catalog("ml", slipway.CatalogArgs(workspace=ground))
-
-
-@pytest.mark.parametrize("preview", [True, False])
-def test_a_lost_state_is_refused_with_the_imports_of_what_it_lacks(preview: bool) -> None:
-    pulumi.runtime.set_all_config({"gcp:project": PROJECT, "gcp:region": REGION})
-    left = State(names=frozenset({(BUCKET, "results")}))
-    with lost(left), pytest.raises(pulumi.RunError, match="has nothing of it, so Slipway changed nothing") as error:
-        declared(with_own_resources, preview=preview)
-    said = str(error.value)
-    account = f"projects/{PROJECT}/serviceAccounts/own-runner@{PROJECT}.iam.gserviceaccount.com"
-    for imported in (
-        f"gcp:compute/network:Network vpc projects/{PROJECT}/global/networks/tide-vpc",
-        "gcp:compute/network:Network spare ID",
-        "gcp:compute/globalAddress:GlobalAddress range projects/acme-net/global/addresses/tide-range",
-        f"gcp:serviceaccount/account:Account runner {account}",
-    ):
-        assert f"pulumi import --stack dev {imported} --generate-code=false" in said, said
-    assert "storage/bucket:Bucket results" not in said
-    assert 'write `name="…"`, the name that exists, into the program for spare:' in said
-    assert ("Pulumi may have created resources of the program's own already" in said) is not preview
-
-
-@pytest.mark.parametrize("preview", [True, False])
-@pytest.mark.parametrize(
-    ("given", "left", "catalog", "said"),
-    [
-        (
-            {"work_bucket": "own"},
-            {},
-            {"work_bucket": "former-results"},
-            "gs://former-results can't become bucket gs://",
-        ),
-        (
-            {"work_bucket": "acme-results"},
-            {},
-            {"work_bucket": "former-results"},
-            "put work_bucket='former-results' back",
-        ),
-        ({"trainer": "own"}, {}, {}, ""),
-        ({"trainer": "other-runner"}, {}, {}, r"account own-runner@\S+ can't become account other-runner@"),
-        (
-            {"work_bucket": "own"},
-            {"former-results": "results"},
-            None,
-            "the name former-results of the program's resource",
-        ),
-        (
-            {"catalog_bucket": "own"},
-            {"former-results": "results"},
-            None,
-            "gs://former-results can't become bucket gs://",
-        ),
-        ({"work_bucket": "own"}, {"acme-results": "results"}, None, ""),
-        ({"work_bucket": "own"}, {}, None, ""),
-    ],
-)
-def test_a_recovery_never_changes_a_bucket_or_an_account(
-    monkeypatch: pytest.MonkeyPatch,
-    preview: bool,
-    given: dict[str, str],
-    left: dict[str, str],
-    catalog: dict[str, str] | None,
-    said: str,
-) -> None:
-    """Pulumi names a bucket anew that the program gives no name, and the jobs' results stay in the old one."""
-    monkeypatch.setenv("SLIPWAY_RECOVER", OURS.address)
-    own: dict[str, Callable[[], Any]] = {"trainer": own_account}
-    published = None if catalog is None else replace(PUBLISHED, **cast(Any, catalog))
-
-    def program() -> None:
-        usual = {} if published is None else {"work_bucket": published.work_bucket, "trainer": "own-runner"}
-        args = {key: own.get(key, own_bucket)() if name == "own" else name for key, name in given.items()}
-        ground = workspace(**{**usual, **args})
-        slipway.Catalog("ml", slipway.CatalogArgs(workspace=ground))
-
-    with lost(State(others=left), published):
-        if said:
-            refused(program, f"(?s){said}", preview=preview)
-        else:
-            declared(program, preview=preview)
-
-
-@pytest.mark.parametrize("preview", [True, False])
-def test_a_recovery_is_refused_before_pulumi_names_a_bucket_anew(
-    monkeypatch: pytest.MonkeyPatch, preview: bool
-) -> None:
-    def program() -> None:
-        watch()
-        gcp.storage.Bucket("results", location="US-CENTRAL1")
-
-    declared(program, preview=preview)
-    monkeypatch.setenv("SLIPWAY_RECOVER", OURS.address)
-    asked, said = failed(program, preview=preview)
-    assert not asked and "bucket results has no name in the program" in said
-
-
 # -- values that can't come --
 
 
@@ -583,56 +451,6 @@ def test_a_project_of_a_random_id_needs_two_programs() -> None:
         workspace(project=lab.project_id)
 
     refused(program, "Workspace ml: project is not known yet(.|\n)*two programs", preview=True)
-
-
-IMPORTED = """
-import pulumi
-import pulumi_gcp as gcp
-import components as slipway
-
-ground = slipway.Workspace("ml", slipway.WorkspaceArgs(project="acme-dev", region="us-central1"))
-if INVOKES:
-    gcp.organizations.get_project(project_id="acme-dev")
-research = slipway.PersistentResource(
-    "research", slipway.PersistentResourceArgs(pools={"all": slipway.PoolArgs(machine=MACHINE, replicas=1)})
-)
-"""
-
-
-def imported(folder: Path, monkeypatch: pytest.MonkeyPatch, name: str, *, machine: str, invokes: bool = False) -> Any:
-    """Import a program after `set_mocks`, at a module's level, as Pulumi's guide to unit tests shows it."""
-
-    class Mocks(pulumi.runtime.Mocks):
-        def new_resource(self, args: Any) -> tuple[str, Any]:
-            return f"{args.name}-id", args.inputs
-
-        def call(self, args: Any) -> Any:
-            return {"projectId": "acme-dev"}
-
-    written = IMPORTED.replace("INVOKES", str(invokes)).replace("MACHINE", repr(machine))
-    (folder / f"{name}.py").write_text(written, encoding="utf-8")
-    monkeypatch.syspath_prepend(folder)
-    pulumi.runtime.set_mocks(Mocks(), preview=False)
-    return importlib.import_module(name)
-
-
-@pytest.mark.parametrize("invokes", [False, True])
-def test_a_program_that_a_test_imports_has_outputs_in_each_of_its_tests(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, invokes: bool
-) -> None:
-    infra = imported(tmp_path, monkeypatch, f"infra_{invokes}", machine="n1-standard-4", invokes=invokes)
-    seen: list[str] = []
-    run: Any = pulumi.runtime.test
-    run(lambda: infra.research.cluster_id.apply(seen.append))()
-    run(lambda: infra.ground.work_bucket.apply(seen.append))()
-    assert seen[0].startswith("research-") and seen[1].endswith("--ml-work")
-
-
-def test_a_program_that_a_test_imports_ends_the_import_with_its_mistake(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with pytest.raises(pulumi.RunError, match=r"PersistentResource research: pools.all.machine"):
-        imported(tmp_path, monkeypatch, "infra_wrong", machine="n9-standard-4")
 
 
 # -- previews --
