@@ -34,7 +34,7 @@ from .workspace_resources import leave_grants, stand_in
 
 @dataclass(frozen=True)
 class _Declared:
-    """What a program declares, as far as it tells where its deployment may be: labels, projects, regions, buckets."""
+    """Labels, projects, regions and catalog buckets that a program declares, and where its deployment may be."""
 
     labels: frozenset[str]
     projects: frozenset[str]
@@ -43,8 +43,8 @@ class _Declared:
 
 
 def end_if_nothing_exists(run: EngineRun, components: Sequence[Member]) -> None:
-    """End the program where neither the state nor the cloud has anything of it. Where that can't be told, or something
-    exists, return: the destruction then tells of it."""
+    """End the program where neither the state nor the cloud has anything of it. Where that is unknown, or something
+    exists, return: the destruction then reports it."""
     declared = _declared(run, components)
     if declared is None:
         return

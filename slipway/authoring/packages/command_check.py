@@ -22,7 +22,7 @@ from slipway.model.machines.image_modules import may_be_brought, modules_of, pac
 
 _MOST = 5
 _SHARED = re.compile(r"RANK\b|WORLD_SIZE|MASTER_(?:ADDR|PORT)|CLUSTER_SPEC|TF_CONFIG|NNODES\b|PET_")
-"""What a command names that lets the machines of a job find each other."""
+"""Names in a command by which the machines of a job find each other."""
 _MEETING = "--nnodes $WORLD_SIZE --node-rank $RANK --master-addr $MASTER_ADDR --master-port $MASTER_PORT"
 _ACCELERATE = (
     "--num_machines $WORLD_SIZE --machine_rank $RANK --main_process_ip $MASTER_ADDR --main_process_port $MASTER_PORT"
@@ -126,7 +126,7 @@ def _bare(words: list[str]) -> list[str]:
 
 
 class _Needs:
-    """What a command needs, against a machine's image and the listed packages."""
+    """Needs of a command, checked against a machine's image and the listed packages."""
 
     def __init__(self, packages: FolderPackages, here: Machine, others: Sequence[Machine]) -> None:
         self._packages, self._here, self._others = packages, here, others

@@ -1,5 +1,5 @@
-"""What a job installs for a folder of code, and which folders of it have code that others import: by the header of its
-script, its requirements.txt, or its project, held to the versions of a lock. Pure."""
+"""Packages that a job installs for a folder of code, and the subfolders whose code others import: by the header of its
+script, its requirements.txt, or its project, at the versions of a lock. Pure."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Table = Mapping[str, Any]
 
 @dataclass(frozen=True)
 class FolderPackages:
-    """What a job installs for a folder of code."""
+    """Packages that a job installs for a folder of code."""
 
     #: As pip reads them, with indexes and constraints.
     lines: tuple[str, ...] = ()

@@ -1,4 +1,4 @@
-"""What a setup.py or a setup.cfg lists as requirements, read without being run. Pure."""
+"""Requirements that a setup.py or a setup.cfg lists, read without being run. Pure."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def requirements(files: Mapping[str, bytes]) -> tuple[str, tuple[str, ...] | Non
 
 
 class _Listing(ast.NodeVisitor):
-    """What a program assigns to names, and the list that it calls `setup` with."""
+    """Values that a program assigns to names, and the list that it calls `setup` with."""
 
     def __init__(self) -> None:
         self.named: dict[str, ast.expr] = {}

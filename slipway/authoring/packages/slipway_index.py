@@ -66,7 +66,7 @@ FIXES = (
         None,
     ),
 )
-"""What helps, by what pip writes; the last value: for indexes of Artifact Registry alone, for others alone, for any."""
+"""Fixes, by the lines of pip; the last value: for indexes of Artifact Registry alone, for others alone, for any."""
 OTHER_FIX = "see pip's lines above; the packages are listed in {source}"
 
 
@@ -163,7 +163,7 @@ def reason(code: int, written: str) -> str:
 
 
 def fix(written: str, *, registry: bool) -> str:
-    """What helps after such lines of pip."""
+    """Return the fix after such lines of pip."""
     fitting = (text for pattern, text, of in FIXES if of in (None, registry) and re.search(pattern, written))
     python = ".".join(map(str, sys.version_info[:2]))
     return next(fitting, OTHER_FIX).format(source=source(), python=python, prefix=sys.prefix)

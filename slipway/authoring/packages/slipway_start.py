@@ -92,7 +92,7 @@ def searched(folders: Sequence[str], place: Path, environ: Mapping[str, str]) ->
 
 
 def meaning(code: int) -> str:
-    """What an exit code means, in brackets; empty for one that the code chose itself."""
+    """Return the meaning of an exit code, in brackets; empty for one that the code chose itself."""
     if code in MEANINGS:
         return f" ({MEANINGS[code]})"
     with contextlib.suppress(ValueError):
@@ -103,7 +103,7 @@ def meaning(code: int) -> str:
 def problem(
     words: Sequence[str], environ: Mapping[str, str], folder: Path | None, error: OSError
 ) -> tuple[str, str, str]:
-    """What a command's start failed with, why, and what helps."""
+    """Return the error of a command's start, its reason and its fix."""
     program = words[0]
     what = f"can't run {program!r}"
     file = found(program, environ, folder)

@@ -33,7 +33,7 @@ _DEFAULT_NAME = re.compile(rf"(?P<label>.+--.+)-({CATALOG}|{WORK})(-[a-z]+-[a-z]
 
 @dataclass(frozen=True)
 class Owners:
-    """What the cloud tells of undeclared entries."""
+    """Facts from the cloud about undeclared entries."""
 
     #: The published catalogs, by Google Cloud project.
     catalogs: Mapping[str, Neighbours] = field(default_factory=dict)

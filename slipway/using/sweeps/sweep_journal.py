@@ -120,7 +120,7 @@ def is_being_sent(file: Path) -> bool | None:
 
 @dataclass(frozen=True)
 class RecordedSweep:
-    """What a journal tells of a sweep without its points; nothing where there is none, or it can't be read."""
+    """Facts of a journal about a sweep without its points; nothing where there is none, or it can't be read."""
 
     count: int = 0
     #: The names of the jobs of each run.

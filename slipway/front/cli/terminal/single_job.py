@@ -168,7 +168,7 @@ def _run(context: Context, like: str) -> RunLikeness | None:
 
 @dataclass(frozen=True)
 class Forecast:
-    """What a submission would do now."""
+    """Outcome of a submission now."""
 
     choice: Choice
     #: Google's advice on Spot machines.
