@@ -27,6 +27,11 @@ IDS: Mapping[str, str] = {
 """The form of the id of each type, from the arguments of a resource."""
 
 
+def arguments_in(form: str) -> list[str]:
+    """Return the arguments of a resource that are in the form of its id."""
+    return [argument for _, argument, _, _ in Formatter().parse(form) if argument]
+
+
 async def predicted_id(output: Any, source: pulumi.Resource) -> str | None:
     """Return the value that an output of a resource will have; None if its arguments do not tell it."""
     declared = next((args for args in noted() if args.resource is source), None)
@@ -37,11 +42,11 @@ async def predicted_id(output: Any, source: pulumi.Resource) -> str | None:
         return None
     form = IDS[declared.type_]
     parts: dict[str, str] = {}
-    for _, argument, _, _ in Formatter().parse(form):
-        value = await _argument(declared, argument) if argument else ""
+    for argument in arguments_in(form):
+        value = await _argument(declared, argument)
         if value is None:
             return None
-        parts[argument or ""] = value
+        parts[argument] = value
     id_ = form.format_map(parts)
     is_link = output is outputs.get("self_link") and declared.type_.startswith(_COMPUTE)
     return f"{_LINK}{id_}" if is_link else id_

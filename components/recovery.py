@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import os
 from collections.abc import Iterator, Mapping
-from string import Formatter
 
 import pulumi
 
@@ -18,7 +17,7 @@ from slipway.model.state import ACCOUNT, BUCKET
 from .engine import EngineRun
 from .member import Member
 from .namesakes import noted
-from .predicted_ids import IDS
+from .predicted_ids import IDS, arguments_in
 
 _IDS: Mapping[str, str] = {
     **IDS,
@@ -90,7 +89,6 @@ def _id_of(args: pulumi.ResourceTransformationArgs, run: EngineRun) -> str:
         project = values["project"]
         return f"projects/{project}/serviceAccounts/{trainer_email(account, project)}"
     form = _IDS.get(args.type_, "")
-    needed = [argument for _, argument, _, _ in Formatter().parse(form) if argument]
-    if not form or not all(values.get(argument) for argument in needed):
+    if not form or not all(values.get(argument) for argument in arguments_in(form)):
         return "ID"
     return form.format_map(values)
