@@ -17,6 +17,7 @@ from vertex_local.nodes.environment import Place
 from vertex_local.nodes.metadata_server import MetadataServer
 from vertex_local.nodes.preparation import install_at_start
 from vertex_local.nodes.spec import Identity
+from vertex_local.server.daemon import DEFAULT_PORT
 
 SPEC = {"workerPoolSpecs": [], "baseOutputDirectory": {"outputUriPrefix": "gs://b/run/"}}
 PLACES = [Place(0, 0, "127.1.0.1", 2222, 7777), *(Place(1, n, f"127.1.0.{n + 2}", 2222, 7777) for n in range(2))]
@@ -111,6 +112,13 @@ def test_jobs_that_listen_on_every_address_do_not_meet() -> None:
     ports = [addresses.address(number, first, "linux")[1:] for number, first in ((1, 1), (2, 1), (3, 3))]
     assert ports[0] == ports[1], "in a job the same, as in the service"
     assert not set(ports[0]) & set(ports[2])
+
+
+@given(st.integers(1, 10**6), st.sampled_from(["linux", "darwin"]))
+def test_no_replica_has_the_port_of_a_cloud(number: int, platform: str) -> None:
+    """A store that listens on every address fails on a port that a cloud has."""
+    _, *ports = addresses.address(number, number, platform)
+    assert not {*ports} & {*addresses.SERVER_PORTS, DEFAULT_PORT}
 
 
 def test_two_clouds_do_not_count_from_the_same_number() -> None:

@@ -8,7 +8,9 @@ from pathlib import Path
 _LEAST, _PARTS = 100, 155
 _HOSTS = _PARTS**3
 _FIRST_PORT = 10_000
-_PORTS = 22_000
+_PORTS = 18_000
+SERVER_PORTS = range(_FIRST_PORT + _PORTS, 32_000)
+"""Ports of local clouds themselves. A replica's program that listens on every address fails on a port in use."""
 
 
 def beginning(state_folder: Path) -> int:

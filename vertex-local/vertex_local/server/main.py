@@ -18,6 +18,7 @@ from typing import TextIO
 
 import uvicorn
 
+from ..nodes.addresses import SERVER_PORTS
 from ..projects import Projects
 from ..world import Loop, World, open_world
 from .app import build_app
@@ -38,7 +39,6 @@ SERVICES = (
     "compute",
 )
 _TURN_S = 0.0005
-_FREE_PORTS = range(20_000, 32_000)
 
 
 def serve(state_folder: Path, port: int) -> None:
@@ -121,7 +121,7 @@ def _start(world: World, modules: Sequence[ModuleType], loops: dict[str, list[Lo
 
 def _bind(listener: socket.socket, port: int) -> None:
     """Take a port; for 0 one that the system lends to no connection, and so is free again after a kill."""
-    for free in random.sample(_FREE_PORTS, 100) if port == 0 else ():
+    for free in random.sample(SERVER_PORTS, 100) if port == 0 else ():
         with contextlib.suppress(OSError):
             listener.bind(("127.0.0.1", free))
             return
