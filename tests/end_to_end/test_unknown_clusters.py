@@ -7,8 +7,10 @@ from collections.abc import Callable
 
 import pytest
 
-from tests.checkouts.checkout import MACHINE, PROJECT, REGION, Checkout
+from tests.checkouts.checkout import MACHINE, PROJECT, REGION, VERTEX, Checkout
+from tests.checkouts.shell import wait_for
 from tests.docs.test_runbook import HOOKS
+from tests.end_to_end.test_own_program import job_on
 
 pytestmark = pytest.mark.journey
 
@@ -41,6 +43,15 @@ def test_a_stack_is_taken_down_when_up_has_taken_over_what_its_state_lacks(
     destroy = ("pulumi", "destroy", "--stack", checkout.stack, "--non-interactive", "--run-program")
     preview = (*destroy, "--preview-only")
     purpose = {**checkout.forked, "SLIPWAY_PURPOSE": "destroy"}
+    delete = f"persistent-resources delete {cluster} --project={PROJECT} --region={REGION}"
+    job = checkout.cloud.rest("POST", f"{VERTEX}/customJobs", job_on(cluster))["name"]
+    wait_for(lambda: checkout.job_state(job) == "JOB_STATE_RUNNING", "it runs")
+    busy = checkout.destroy()
+    assert busy.code != 0 and f"cluster {cluster} (cluster state RUNNING, used by 1 job) would be left" in busy.said
+    assert job.rpartition("/")[2] in busy.said and "slipway jobs cancel" in busy.said and delete not in busy.said
+    checkout.cloud.cancel(job)
+    wait_for(lambda: checkout.job_state(job) == "JOB_STATE_CANCELLED", "it has ended")
+
     # Without SLIPWAY_PURPOSE the program can't tell a destruction from a deployment until something goes.
     for refused in (
         checkout.run(*preview, role="deployer", **purpose),
@@ -48,9 +59,12 @@ def test_a_stack_is_taken_down_when_up_has_taken_over_what_its_state_lacks(
         checkout.pulumi("destroy"),
     ):
         assert refused.code != 0, refused.said
-        assert f"the stack is not taken down: cluster {cluster} (running) would be left" in refused.said
+        assert (
+            f"the stack is not taken down: cluster {cluster} (cluster state RUNNING, no jobs) would be left"
+            in refused.said
+        )
         assert ", which takes it over" in refused.said
-        assert f"persistent-resources delete {cluster} --project={PROJECT} --region={REGION}" in refused.said
+        assert delete in refused.said
     assert checkout.clusters() == clusters and set(buckets) == set(checkout.buckets())
 
     checkout.up()

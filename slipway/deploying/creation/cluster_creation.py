@@ -169,7 +169,7 @@ class ClusterCreation:
                         raise ResourceError(
                             f"cluster {id_} is there already, and somebody else made it",
                             why=f"it lacks the labels of this stack ({', '.join(KNOWN_BY)}); {error.message}",
-                            fix="delete it by hand if nobody needs it, or raise `generation` of the cluster; "
+                            fix="delete it by hand once no job uses it, or raise `generation` of the cluster; "
                             "then deploy again",
                         ) from error
                     self.doubt = False

@@ -8,14 +8,15 @@ from dataclasses import replace
 
 from slipway.base.errors import PolicyError, ResourceError
 from slipway.base.formatting import join
-from slipway.deploying.deployment.deletion_guard import StackGuard
-from slipway.deploying.deployment.removal import in_words
+from slipway.deploying.deployment.deletion_guard import StackGuard, use_of_cluster
 from slipway.deploying.deployment.shared_grants import by_member
 from slipway.deploying.deployment.takeover import catalog_found, clusters_found, taken
+from slipway.deploying.deployment.unknown_clusters import UnknownCluster, would_leave
 from slipway.deploying.generations.generations import free_id
 from slipway.deploying.generations.protection import undeletable
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.clusters import PersistentResource
+from slipway.google.connection import connect
 from slipway.google.live import Unknown
 from slipway.model.fingerprint import fingerprint_of
 from slipway.model.identity import Identity, identity_in
@@ -49,19 +50,11 @@ def must_leave_none(guard: StackGuard) -> None:
     if guard.state == State():
         _refuse_stateless(guard, catalog, living)
     if orphans := unknown_to_state(living, guard.state, guard.stack):
-        them = "it" if len(orphans) == 1 else "them"
-        raise PolicyError(
-            f"{guard.origin.whole()} is not taken down: {in_words(orphans)} would be left",
-            why="made by it, and unknown to this state: an up was killed or failed, `pulumi state move` moved it, or "
-            "another backend has the newer state; Pulumi deletes only what the state has, and the rest is billed",
-            fix="\n".join(
-                (
-                    f"{guard.back}, which takes {them} over; then {guard.origin.command('destroy')}",
-                    "or, if `slipway jobs list` shows no job on it:",
-                    *map(_deletion, orphans),
-                )
-            ),
-        )
+        raise would_leave([_with_use(guard, cluster) for cluster in orphans], guard.origin, guard.back)
+
+
+def _with_use(guard: StackGuard, cluster: PersistentResource) -> UnknownCluster:
+    return UnknownCluster(cluster, use_of_cluster(connect(guard.environ), cluster.name))
 
 
 def _refuse_stateless(guard: StackGuard, catalog: PublishedCatalog | Unknown | None, living: Clusters) -> None:
@@ -159,8 +152,3 @@ def _named(id_: str, place: tuple[str, str]) -> str:
 def _place(name: str) -> tuple[str, str]:
     _, project, _, region, *_ = name.split("/")
     return project, region
-
-
-def _deletion(cluster: PersistentResource) -> str:
-    project, region = _place(cluster.name)
-    return f"gcloud ai persistent-resources delete {cluster.id} --project={project} --region={region}"

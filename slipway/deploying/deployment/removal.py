@@ -171,7 +171,7 @@ class Removal:
             self.pause(min(_FIRST_S * 2**attempt, LOOK_EVERY_S))
         if living := self._settled():
             raise ResourceError(
-                f"{in_words(living.values())} could not be deleted",
+                f"{_described(living.values())} could not be deleted",
                 why="; ".join(
                     f"{cluster.id}: {cluster.error or 'the service gives no reason'}" for cluster in living.values()
                 ),
@@ -187,11 +187,11 @@ class Removal:
             busy = [cluster for cluster in living.values() if cluster.state not in self.deletable]
             if not busy:
                 return living
-            if (waiting := f"waiting for {in_words(busy)}") != reported:
+            if (waiting := f"waiting for {_described(busy)}") != reported:
                 self.say(waiting)
                 reported = waiting
         raise WaitTimeout(
-            f"{in_words(busy)} could not be deleted within {span(self.within)}",
+            f"{_described(busy)} could not be deleted within {span(self.within)}",
             why="the service takes its time, and deletes only what has been made or has failed",
             fix=_AGAIN,
         )
@@ -258,5 +258,5 @@ def _named(ids: Sequence[str]) -> str:
     return f"cluster{'' if len(ids) == 1 else 's'} {join(ids)}"
 
 
-def in_words(clusters: Iterable[PersistentResource]) -> str:
-    return _named([f"{cluster.id} ({cluster.state.lower()})" for cluster in clusters])
+def _described(clusters: Iterable[PersistentResource]) -> str:
+    return _named([f"{cluster.id} (cluster state {cluster.state})" for cluster in clusters])

@@ -103,7 +103,7 @@ def taken_ids(
     published = catalog if isinstance(catalog, PublishedCatalog) else PublishedCatalog()
     return [
         f"cluster {cluster.id} has an id of Slipway's but not its labels ({STACK_LABEL}, {NAME_LABEL}, {HASH_LABEL}): "
-        "somebody else made it; delete it by hand"
+        "somebody else made it; once no job uses it, delete it by hand"
         # Submissions are sent to the id of a cluster on offer, and the engine may have it as its own.
         f"{'' if published.lists(cluster.id) else ', or raise `generation` to get another id'}"
         for cluster in clusters
@@ -120,7 +120,8 @@ def unlike(current: CurrentCluster, cluster: PersistentResource) -> str:
         return ""
     return (
         f"cluster {cluster.id} was made or edited by hand: it has {wrong.after or 'none'} as {wrong.key}, and "
-        f"its declaration asks for {wrong.before or 'none'}; raise `generation` of {asked.name}, or delete it by hand"
+        f"its declaration asks for {wrong.before or 'none'}; raise `generation` of {asked.name}, "
+        "or, once no job uses it, delete it by hand"
     )
 
 

@@ -167,7 +167,9 @@ def _retires(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]
 
 
 def _use(cluster: PersistentResource, picture: Picture) -> tuple[str, str]:
-    """Return the present use of a cluster as text, and the command that shows it; each is empty where there is none."""
+    """Return the present use of a cluster as text, and the command that shows it; each is empty if there is none."""
+    if isinstance(picture.jobs, Unknown):
+        return "its jobs can't be read", ""
     if jobs := picture.jobs_on(cluster):
         use = f"{join(job.display_name for job in jobs)} {'is' if len(jobs) == 1 else 'are'} on it"
         return use, f"slipway jobs show {jobs[0].typed}{picture.of_catalog}"

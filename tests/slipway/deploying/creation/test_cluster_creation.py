@@ -275,7 +275,10 @@ def test_a_failed_one_that_outlives_its_deletion_is_not_waited_for_for_ever() ->
     story = Story([OPERATION, taken()], [failed()])
     error = story.fails(refused=0, cleared=30)
     assert story.waits.now() <= 40
-    assert f"the failed cluster {ID} stays" in error.fix and f"{ID} (error) could not be deleted" in error.fix
+    assert (
+        f"the failed cluster {ID} stays" in error.fix
+        and f"{ID} (cluster state ERROR) could not be deleted" in error.fix
+    )
 
 
 def test_one_that_came_back_to_life_is_left_alone() -> None:

@@ -183,7 +183,7 @@ def test_a_refusal_for_its_state_is_tried_again_and_one_that_lives_on_is_named()
     assert story.vertex.sent == [f"DELETE {ALIVE.id}"] * 2
     failed = Story([cluster("ERROR", id_=ALIVE.id)], grace=0)
     error = failed.fails(ResourceError)
-    assert f"{ALIVE.id} (error) could not be deleted" in error.what and "deploy again" in error.fix
+    assert f"{ALIVE.id} (cluster state ERROR) could not be deleted" in error.what and "deploy again" in error.fix
     assert len(failed.vertex.sent) == 5
 
 

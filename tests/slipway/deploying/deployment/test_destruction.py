@@ -17,11 +17,11 @@ from slipway.google.live import Unknown
 from slipway.model.catalog.model import Catalog
 from slipway.model.cluster import Alternative
 from slipway.model.fingerprint import cluster_id, fingerprint_of
-from slipway.model.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
+from slipway.model.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL, USER_LABEL
 from slipway.model.machines.spec import MachineSpec
 from slipway.model.state import State, StateResource
 from tests.builders.stacks import workspace_entry
-from tests.slipway.google.live_service import PATHS, Service
+from tests.slipway.google.live_service import PATHS, POOL, Service
 
 from . import world
 
@@ -78,17 +78,71 @@ def refusal(*args: Any, **kwargs: Any) -> PolicyError:
     return caught.value
 
 
-def test_the_refusal_names_them_and_both_ways_out(environ: dict[str, str], service: Service) -> None:
+def custom_job(number: int, name: str, state: str, on: str = ID, user: str = "") -> dict[str, Any]:
+    return {
+        "name": f"projects/{PROJECT}/locations/{REGION}/customJobs/{number}",
+        "displayName": name,
+        "state": f"JOB_STATE_{state}",
+        "labels": {USER_LABEL: user} if user else {},
+        "jobSpec": {"persistentResourceId": on},
+    }
+
+
+DELETE = f"gcloud ai persistent-resources delete {ID} --project=acme --region=us-central1"
+RUNS, WAITS = custom_job(4711, "train", "RUNNING", user="ada"), custom_job(4712, "sweep", "QUEUED")
+USED_BY = {
+    "idle": ({"customJobs": [custom_job(1, "other", "RUNNING", on="other")]}, 0, "no jobs", (), DELETE),
+    "two jobs": (
+        {"customJobs": [RUNS, WAITS]},
+        0,
+        "used by 2 jobs",
+        (f"cluster {ID} has 2 jobs: train (4711, running, sent by ada) and sweep (4712, queued)",),
+        "slipway jobs wait train, or slipway jobs cancel train\nslipway jobs wait sweep, or slipway jobs cancel sweep;",
+    ),
+    "no list has its job yet": ({}, 1, "machines in use", ("by a job that no list shows yet",), "`slipway pools`"),
+    "its jobs can't be read": (
+        DENIED,
+        0,
+        "jobs unknown",
+        (f"can't tell whether jobs use cluster {ID}: ", "customJobs.list"),
+        "let Slipway read the jobs: ask for roles/aiplatform.viewer",
+    ),
+}
+
+
+@pytest.mark.parametrize(("jobs", "busy", "headline", "reasons", "way"), USED_BY.values(), ids=USED_BY)
+def test_a_deletion_is_named_for_a_cluster_that_no_job_uses(
+    environ: dict[str, str], service: Service, jobs: Any, busy: int, headline: str, reasons: tuple[str, ...], way: str
+) -> None:
     killed = in_state("gpu-5d6e7f8")
     destroy(environ, killed)
     service["clusters"] = {"persistentResources": [body(ID)]}
+    service["jobs"] = jobs
+    pools = [{**POOL, "usedReplicaCount": str(busy)}]
+    service.answers[f"{PATHS['clusters']}/{ID}"] = (200, {**body(ID), "resourcePools": pools})
     error = refusal(environ, killed)
-    assert error.what == f"the stack is not taken down: cluster {ID} (running) would be left"
-    assert "an up was killed or failed" in error.why
-    up, _, delete = error.fix.splitlines()
-    assert up.startswith("make up STACK=") and up.endswith(", which takes it over; then make destroy STACK=prod")
-    assert delete == f"gcloud ai persistent-resources delete {ID} --project=acme --region=us-central1"
+    assert error.what == f"the stack is not taken down: cluster {ID} (cluster state RUNNING, {headline}) would be left"
+    assert "an up was killed or failed" in error.why and all(reason in error.why for reason in reasons), error.why
+    up, *_ = error.fix.splitlines()
+    assert (
+        up.startswith("make up STACK=")
+        and ", which takes it over" in up
+        and up.endswith("then make destroy STACK=prod")
+    )
+    assert way in error.fix and (DELETE in error.fix) is (headline == "no jobs"), error.fix
     destroy(environ, in_state(ID))
+
+
+def test_of_several_clusters_the_idle_ones_are_deleted_by_hand(environ: dict[str, str], service: Service) -> None:
+    idle = "cpu-1a2b3c4-2"
+    service["clusters"] = {"persistentResources": [body(ID), body(idle)]}
+    service["jobs"] = {"customJobs": [RUNS]}
+    error = refusal(environ, in_state("gpu-5d6e7f8"))
+    assert (
+        f"clusters {ID} (cluster state RUNNING, used by 1 job) and {idle} (cluster state RUNNING, no jobs)"
+        in error.what
+    )
+    assert f"delete {idle} --project" in error.fix and DELETE not in error.fix
 
 
 def test_one_that_no_list_shows_yet_is_found_as_whichever_alternative_it_was_made(
@@ -103,7 +157,10 @@ def test_one_that_no_list_shows_yet_is_found_as_whichever_alternative_it_was_mad
     service.answers[f"{PATHS['clusters']}/{id_}"] = (200, listed)
     file = Stack("prod", PROJECT, REGION, workspace_entry((), "", "work", "trainer"), (spec,))
     assert f"it has cluster {id_} in acme" in refusal(environ, file=file).why
-    assert f"cluster {id_} (running) would be left" in refusal(environ, in_state("gpu-5d6e7f8"), file=file).what
+    assert (
+        f"cluster {id_} (cluster state RUNNING, no jobs) would be left"
+        in refusal(environ, in_state("gpu-5d6e7f8"), file=file).what
+    )
 
 
 def test_one_elsewhere_is_found_by_the_published_catalog_alone(
@@ -112,6 +169,7 @@ def test_one_elsewhere_is_found_by_the_published_catalog_alone(
     """The state was lost, and the alternative by which it was made is taken out of the stack file."""
     file = Stack("prod", PROJECT, REGION, workspace_entry((), "acme-catalog", "work", "trainer"), ())
     service["far clusters"] = {"persistentResources": [body(ID)]}
+    service.answers[f"{PATHS['far clusters']}/{ID}"] = (200, body(ID))
     destroy(environ, file=file)
     there = Catalog("prod", PROJECT, REGION, "", False, "w", "t", {}, (), {}, other_regions=(FAR,))
     service["catalog"] = json.loads(document.write(there))

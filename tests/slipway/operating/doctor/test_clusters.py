@@ -13,7 +13,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from slipway.authoring.stack.yaml_file import from_text
 from slipway.google.clusters import PersistentResource
-from slipway.google.live import Live
+from slipway.google.live import Live, Unknown
 from slipway.google.quota.seasons import judge
 from slipway.google.storage import Location
 from slipway.model.catalog.clusters import Cluster, DormantCluster
@@ -90,6 +90,8 @@ def test_no_deletion_is_named_while_somebody_elses_cluster_is_at_work(labels: di
     unlisted = found(lives(used=1), stray)["cluster-in-no-stack"]
     assert unlisted.sentence.endswith("its machines are in use")
     assert unlisted.fix == "leave team-a alone until nothing uses its machines"
+    unread = found(lives(used=1), replace(stray, pools=()), jobs=Unknown("denied", "", ""))["cluster-in-no-stack"]
+    assert unread.sentence.endswith("its jobs can't be read") and unread.fix == unlisted.fix
     taken = found(replace(lives(used=1), labels={}))["name-taken"]
     assert taken.fix == "slipway jobs show train-1" and "nothing is deployed" in taken.means
 
