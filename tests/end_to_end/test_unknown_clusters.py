@@ -6,15 +6,16 @@ Such a cluster comes from an `up` that was killed after the service had begun to
 from collections.abc import Callable
 
 import pytest
+from vertex_local.testing.bodies import job_body, worker
 
 from tests.checkouts.checkout import MACHINE, PROJECT, REGION, VERTEX, Checkout
 from tests.checkouts.shell import wait_for
 from tests.docs.test_runbook import HOOKS
-from tests.end_to_end.test_own_program import job_on
 
 pytestmark = pytest.mark.journey
 
 Settings = Callable[..., None]
+SSD = {"bootDiskType": "pd-ssd", "bootDiskSizeGb": 100}
 OTHER = {"cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 3}}}}}
 
 
@@ -44,7 +45,9 @@ def test_a_stack_is_taken_down_when_up_has_taken_over_what_its_state_lacks(
     preview = (*destroy, "--preview-only")
     purpose = {**checkout.forked, "SLIPWAY_PURPOSE": "destroy"}
     delete = f"persistent-resources delete {cluster} --project={PROJECT} --region={REGION}"
-    job = checkout.cloud.rest("POST", f"{VERTEX}/customJobs", job_on(cluster))["name"]
+    task = worker(containerSpec={"imageUri": "python:3.10", "command": ["sleep", "86000"]}, diskSpec=SSD)
+    body = job_body(task, cluster=cluster, spec={"serviceAccount": checkout.trainer})
+    job = checkout.cloud.rest("POST", f"{VERTEX}/customJobs", body)["name"]
     wait_for(lambda: checkout.job_state(job) == "JOB_STATE_RUNNING", "it runs")
     busy = checkout.destroy()
     assert busy.code != 0 and f"cluster {cluster} (cluster state RUNNING, used by 1 job) would be left" in busy.said
