@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from importlib.machinery import ModuleSpec
 from pathlib import Path
 from typing import Any, NoReturn, TypeVar
+from weakref import WeakKeyDictionary
 
 import pulumi
 from pulumi.runtime.config import get_config_env, get_config_secret_keys_env
-from pulumi.runtime.settings import get_engine
+from pulumi.runtime.settings import get_engine, get_monitor
 from pulumi.runtime.sync_await import _ensure_event_loop
 
 from slipway.authoring.stack.encrypted import check_encrypted
@@ -36,6 +37,8 @@ Result = TypeVar("Result")
 _FUNCTION = "pulumi:pulumi:readStackResourceOutputs"
 SAID = 32
 """The exit code that tells Pulumi's language host that the person knows the reason."""
+_KNOWN: WeakKeyDictionary[Any, State | Unknown] = WeakKeyDictionary()
+"""By the program, the stack's state."""
 _DIY = "organization"  # the word of backends without organizations; the older ones of them know bare names alone
 
 
@@ -116,7 +119,15 @@ def destroys() -> bool:
 
 
 def known() -> State | Unknown:
-    """Return the stack's state, from any backend. An unreadable one is the reason why; never empty."""
+    """Return the stack's state, from any backend, as it was at the first question of the run. An unreadable one is the
+    reason why; never empty."""
+    monitor = get_monitor()
+    if monitor not in _KNOWN:
+        _KNOWN[monitor] = _state()
+    return _KNOWN[monitor]
+
+
+def _state() -> State | Unknown:
     stack, organization = pulumi.get_stack(), pulumi.get_organization()
     name = stack if organization == _DIY else f"{organization}/{pulumi.get_project()}/{stack}"
     try:

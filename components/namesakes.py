@@ -22,6 +22,7 @@ from slipway.deploying.deployment.workspace_plan import FIELDS, TRAINER
 from slipway.model.state import ACCOUNT, BUCKET, State
 
 from .engine import fail
+from .lent import keep_lent
 from .member import Member
 
 _NAMED_BY = {BUCKET: "name", ACCOUNT: "account_id"}
@@ -43,10 +44,11 @@ def forget() -> None:
     _DECLARED.pop(get_monitor(), None)
 
 
-def _note(args: pulumi.ResourceTransformationArgs) -> None:
+def _note(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult | None:
     _DECLARED.setdefault(get_monitor(), []).append(args)
     if args.type_ == BUCKET and args.props.get("name") is None and os.environ.get(VARIABLE, "").strip():
         fail(_nameless(args.name))
+    return None if isinstance(args.opts.parent, Member) else keep_lent(args)
 
 
 def _nameless(bucket: str) -> ConfigError:

@@ -24,6 +24,7 @@ _PROJECT_GRANT = "gcp:projects/iAMMember:IAMMember"
 _BUCKET_GRANT = "gcp:storage/bucketIAMMember:BucketIAMMember"
 _ACCOUNT_GRANT = "gcp:serviceaccount/iAMMember:IAMMember"
 _SUBMITS = "submit-"
+_JOBS_READ_CATALOG = "trainer-reads-catalog"
 _ADOPTED_BUCKETS = ("catalog.", "work.")
 BUCKETS_ELSEWHERE = "work@"
 """The beginning of the logical names of work buckets in other regions than the stack's."""
@@ -159,6 +160,8 @@ class State:
     urns: Mapping[tuple[str, str], str] = field(default_factory=dict)
     #: Buckets (by name) and accounts (by address) of the program itself, with their logical names.
     others: Mapping[str, str] = field(default_factory=dict)
+    #: Those of `others` that a workspace uses: their names or addresses, by their URNs.
+    lent: Mapping[str, str] = field(default_factory=dict)
     #: The engine's names of clusters that no component of Slipway declares, by the clusters' ids.
     stray_clusters: Mapping[str, str] = field(default_factory=dict)
     #: The workspaces, by the engine's names.
@@ -236,6 +239,7 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
     catalogs = tuple(resource.text("bucket") for resource in published)
     accounts = tuple(_own(_of(parsed, ACCOUNT), _WORKSPACE))
     generations = tuple(_of(parsed, GENERATION))
+    grants = _grants(parsed)
     components = tuple(_of(parsed, _WORKSPACE))
     return State(
         clusters=_clusters(parsed, generations),
@@ -247,10 +251,11 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
         packages=_packages(parsed),
         creation=_has_creation(parsed),
         catalogs=catalogs,
-        grants=_grants(parsed),
+        grants=grants,
         submitters=_submitters(resource.name for resource in _own(_of(parsed, _PROJECT_GRANT), _WORKSPACE)),
         urns=_components(parsed),
         others=_others(parsed),
+        lent=_lent(parsed, grants),
         stray_clusters=_stray_clusters(parsed),
         preferences=tuple(map(_preference, _of(parsed, _PREFERENCE))),
         adopted=_adopted(generations),
@@ -388,6 +393,15 @@ def _others(resources: Collection[_Resource]) -> dict[str, str]:
             if resource.parent != _WORKSPACE:
                 others[resource.text(key)] = resource.name
     return others
+
+
+def _lent(resources: Collection[_Resource], grants: Collection[StateGrant]) -> dict[str, str]:
+    """Return the buckets and accounts of the program that a workspace uses: it grants roles on them, and on the catalog
+    to the account that jobs run as."""
+    used = {grant.on.removeprefix("gs://") for grant in grants}
+    used |= {grant.member.partition(":")[2] for grant in grants if grant.name.endswith(_JOBS_READ_CATALOG)}
+    own = [each for type_ in (BUCKET, ACCOUNT) for each in _of(resources, type_) if each.parent != _WORKSPACE]
+    return {each.urn: _name_in_cloud(each) for each in own if _name_in_cloud(each) in used}
 
 
 def _stray_clusters(resources: Iterable[_Resource]) -> dict[str, str]:

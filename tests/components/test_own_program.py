@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pulumi
@@ -12,13 +13,17 @@ import pytest
 from pulumi_gcp.provider import Provider
 
 import components as slipway
+from components import lent as module
 from components import testing
 from components.namesakes import watch
 from components.world import CURRENT
+from slipway.base.errors import PolicyError
 from slipway.google.jobs import VertexJob
+from slipway.google.live import Unknown
+from slipway.google.live_reader import Reader
 from slipway.model.identity import Identity
 from slipway.model.state import State, StateGrant, StateResource
-from tests.components.conftest import PROJECT, REGION, Asked, declared, every, executed
+from tests.components.conftest import PROJECT, REGION, Asked, awaited, declared, every, executed
 from tests.docs.test_components import lay_out
 
 BUCKET, GENERATION = "gcp:storage/bucket:Bucket", "gcp:vertex/aiPersistentResource:AiPersistentResource"
@@ -146,6 +151,55 @@ class knowing:  # noqa: N801 - a context, as `testing.living` is
 
     def __exit__(self, *_: object) -> None:
         CURRENT.reset(self.token)
+
+
+LENT = {"urn:pulumi:dev::slipway::gcp:storage/bucket:Bucket::results": "acme-results"}
+
+
+@pytest.mark.parametrize(("lent", "is_kept"), [(LENT, True), ({}, False)], ids=["deployed", "new"])
+def test_a_bucket_that_a_workspace_uses_has_the_hook_that_rejects_a_replacement(
+    lent: dict[str, str], is_kept: bool
+) -> None:
+    def program() -> None:
+        watch()  # as by the import
+        options = pulumi.ResourceOptions(delete_before_replace=True)
+        bucket = gcp.storage.Bucket("results", name="acme-results", location="US-CENTRAL1", opts=options)
+        gcp.storage.Bucket("spare", location="US-CENTRAL1")
+        workspace(work_bucket=bucket)
+
+    with knowing(State(lent=lent)):
+        asked = every(declared(program), BUCKET)
+    own, spare = asked["results"].request, asked["spare"].request
+    assert list(own.hooks.before_create) == ([module.NAME] if is_kept else [])
+    assert own.deleteBeforeReplace is not is_kept, "the hook must come before the deletion"
+    assert not spare.hooks.before_create
+
+
+@pytest.mark.parametrize(
+    ("urn", "found", "is_rejected"),
+    [
+        (*LENT, {"acme-results": {}}, True),
+        (*LENT, Unknown("denied", "", ""), True),
+        (*LENT, {}, False),
+        ("urn:pulumi:dev::slipway::team:Own$gcp:storage/bucket:Bucket::results", {"acme-results": {}}, False),
+    ],
+    ids=["it exists", "it can't be read", "it was deleted by hand", "another one of that name"],
+)
+def test_the_hook_rejects_a_second_bucket_while_the_first_one_exists(
+    monkeypatch: pytest.MonkeyPatch, urn: str, found: Any, is_rejected: bool
+) -> None:
+    hooks: list[Any] = []
+    monkeypatch.setattr(pulumi, "ResourceHook", lambda name, callback, options: hooks.append(callback))
+    monkeypatch.setattr(module, "connect", lambda environ: SimpleNamespace(vertex=lambda *place: None))
+    monkeypatch.setattr(Reader, "bucket", lambda reader, name: found)
+    module._rejecting(State(lent=LENT))
+    args = pulumi.ResourceHookArgs(urn=urn, id="", name="results", type=BUCKET, new_inputs={})
+    if not is_rejected:
+        awaited(hooks[0](args))
+        return
+    with pytest.raises(PolicyError, match="bucket gs://acme-results can't be replaced by Pulumi") as error:
+        awaited(hooks[0](args))
+    assert f"'{urn}'\nafter an edit of its name or its place: undo the edit" in error.value.fix
 
 
 # -- what is told --

@@ -363,6 +363,16 @@ def test_a_recovery_keeps_a_work_bucket_that_pulumi_named(checkout: Checkout) ->
     write(checkout, WITH_RESULTS, **settings)
     checkout.up()
     name = published(checkout)["storage"]["work"]
+    own = urn_of(checkout, ":Bucket::results")
+    for verb in ("preview", "up"):
+        done = checkout.pulumi(verb, "--replace", own)
+        assert done.code != 0 and f"bucket gs://{name} can't be replaced by Pulumi" in done.said, done.said
+    assert state(checkout, "taint", "--stack", "trial", own).code == 0
+    done = checkout.pulumi("up")
+    assert done.code != 0 and f"pulumi state untaint --stack trial '{own}'" in done.said, done.said
+    assert state(checkout, "untaint", "--stack", "trial", own).code == 0
+    assert not [each for each in checkout.resources() if each.get("delete")]
+    unchanged(checkout)
     checkout.keep_resources([])
     preview = checkout.pulumi("preview")
     assert 'write `name="…"`, the name that exists, into the program for results:' in preview.said, preview.said

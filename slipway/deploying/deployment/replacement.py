@@ -27,16 +27,40 @@ _NEW_CLUSTER = (
 def replacement_rejected(urn: str, type_: str, name: str, stack: str) -> PolicyError:
     """Return the error of a resource that the engine was told to replace, by its URN."""
     kind = _KINDS.get(type_, "resource")
-    fixes = [
-        "leave out --replace and --target-replace; after `pulumi state taint`:",
-        f"pulumi state untaint --stack {stack} '{urn}'",
-    ]
+    fixes = _undo(urn, stack)
     if type_ == CLUSTER:
         fixes.append(_NEW_CLUSTER)
     return PolicyError(
         f"{kind} {name} can't be replaced by Pulumi, so nothing of it was changed",
         why=f"a replacement needs the same name, and {_LOSSES.get(type_, 'what depends on it would fail')}",
         fix="\n".join(fixes),
+    )
+
+
+def _undo(urn: str, stack: str) -> list[str]:
+    """Return how a person undoes the request for a replacement."""
+    return [
+        "leave out --replace and --target-replace; after `pulumi state taint`:",
+        f"pulumi state untaint --stack {stack} '{urn}'",
+    ]
+
+
+def lent_replacement_rejected(urn: str, type_: str, name: str, stack: str) -> PolicyError:
+    """Return the error of a resource of the program that a workspace uses, and that the engine would replace.
+
+    `name`: the bucket's name, or the account's address.
+    """
+    kind = _KINDS[type_]
+    shown = f"gs://{name}" if type_ == BUCKET else name
+    edited = (
+        f"after an edit of its name or its place: undo the edit; for another {kind}, declare another resource, and a "
+        "Workspace of its own for it"
+    )
+    return PolicyError(
+        f"{kind} {shown} can't be replaced by Pulumi, so nothing of it was changed",
+        why=f"a Workspace uses resource {urn.rpartition('::')[2]}, and Pulumi would delete the old {kind}: "
+        f"{_LOSSES[type_]}",
+        fix="\n".join((*_undo(urn, stack), edited)),
     )
 
 

@@ -135,6 +135,26 @@ def test_a_grant_tells_what_it_is_on() -> None:  # P5
     assert {grant.name: grant.on for grant in read(stack).grants} == places
 
 
+def test_a_bucket_and_an_account_of_the_program_that_a_workspace_uses_are_known_by_their_urns() -> None:  # D2
+    def own(type_: str, logical: str, **outputs: str) -> dict[str, Any]:
+        return {f"{HEAD}{type_}::{logical}": {"type": type_, "outputs": outputs}}
+
+    bucket, account = "gcp:storage/bucket:Bucket", "gcp:serviceaccount/account:Account"
+    runner, ci = "runner@acme.iam.gserviceaccount.com", "ci@acme.iam.gserviceaccount.com"
+    stack = own(bucket, "results", name="acme-results") | own(bucket, "spare", name="acme-spare")
+    stack |= own(account, "runner", email=runner) | own(account, "ci", email=ci)
+    grants = {
+        "ml-trainer-writes-work": ("acme-results", runner),
+        "ml-trainer-reads-catalog": ("acme-ml-catalog", runner),
+        "ml-reads-work-ci": ("acme-results", ci),  # a submitter's, which no job runs as
+    }
+    for name, (on, member) in grants.items():
+        outputs = {"bucket": on, "role": "roles/a", "member": f"serviceAccount:{member}"}
+        stack |= resource("Workspace$gcp:storage/bucketIAMMember:BucketIAMMember", name, **outputs)
+    expected = {f"{HEAD}{bucket}::results": "acme-results", f"{HEAD}{account}::runner": runner}
+    assert read(stack).lent == expected
+
+
 def test_requests_for_quota_are_read_with_what_they_ask_for() -> None:
     body = {
         "name": "projects/1/locations/global/quotaPreferences/h100",

@@ -1,0 +1,75 @@
+"""The program's own buckets and accounts that a workspace uses: Pulumi may not replace them.
+
+Pulumi creates the program's resources before Slipway decides. A replacement would leave the old resource in the state
+as a pending deletion, which a later `up` carries out.
+"""
+
+from __future__ import annotations
+
+import os
+from copy import copy
+from functools import partial
+from typing import Any
+from weakref import WeakKeyDictionary
+
+import pulumi
+from pulumi.runtime.settings import get_monitor
+
+from slipway.deploying.deployment.replacement import lent_replacement_rejected
+from slipway.google.connection import connect
+from slipway.google.live import Unknown
+from slipway.google.live_reader import LiveScope, Reader
+from slipway.model.state import ACCOUNT, BUCKET, State
+
+from .engine import destroys, in_thread, known
+from .world import mocked
+
+NAME = "slipway-lent-v1"
+_HOOKS: WeakKeyDictionary[Any, pulumi.ResourceHook] = WeakKeyDictionary()
+"""By the program, its hook."""
+
+
+def keep_lent(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult | None:
+    """Bind the hook that rejects a replacement to a resource that a workspace has used since an earlier deployment."""
+    if args.type_ not in (BUCKET, ACCOUNT) or destroys():
+        return None
+    world = mocked()
+    state = world.state if world else known()
+    if isinstance(state, Unknown):
+        return None
+    ends = f"{args.type_}::{args.name}"
+    if not any(urn.endswith(ends) for urn in state.lent):
+        return None
+    hooks = copy(args.opts.hooks or pulumi.ResourceHookBinding())
+    hooks.before_create = [*(hooks.before_create or ()), _hook(state)]
+    args.opts.hooks = hooks
+    args.opts.delete_before_replace = False  # The hook rejects the creation of the new one, so nothing is deleted.
+    return pulumi.ResourceTransformationResult(args.props, args.opts)
+
+
+def _hook(state: State) -> pulumi.ResourceHook:
+    """Return the hook of the running program, which is registered once."""
+    monitor = get_monitor()
+    if monitor not in _HOOKS:
+        _HOOKS[monitor] = _rejecting(state)
+    return _HOOKS[monitor]
+
+
+def _rejecting(state: State) -> pulumi.ResourceHook:
+    stack = pulumi.get_stack()
+
+    async def before_create(args: pulumi.ResourceHookArgs) -> None:
+        name = state.lent.get(args.urn)
+        project = str((args.new_inputs or {}).get("project") or "")
+        if name is not None and await in_thread(partial(_may_exist, args.type, name, project)):
+            raise lent_replacement_rejected(args.urn, args.type, name, stack)
+
+    return pulumi.ResourceHook(NAME, before_create, pulumi.ResourceHookOptions(on_dry_run=True))
+
+
+def _may_exist(type_: str, name: str, project: str) -> bool:
+    """Return whether a resource exists, or can't be read. One that was deleted by hand is created again."""
+    gcp = pulumi.Config("gcp")
+    reader = Reader(connect(os.environ), LiveScope(project or gcp.get("project") or "", gcp.get("region") or ""))
+    found = reader.bucket(name) if type_ == BUCKET else reader.service_account(name)
+    return isinstance(found, Unknown) or bool(found)
