@@ -1,4 +1,5 @@
-"""The program's own buckets and accounts that a workspace uses: Pulumi may not replace them.
+"""The program's own resources that Pulumi may not replace: buckets and accounts that a workspace uses, and in a
+recovery all that a person has imported.
 
 Pulumi creates the program's resources before Slipway decides. A replacement would leave the old resource in the state
 as a pending deletion, which a later `up` carries out.
@@ -16,6 +17,7 @@ import pulumi
 from pulumi.runtime.settings import get_monitor
 
 from slipway.deploying.deployment.replacement import lent_replacement_rejected
+from slipway.deploying.deployment.takeover import VARIABLE, import_replacement_rejected
 from slipway.google.connection import connect
 from slipway.google.live import Unknown
 from slipway.google.live_reader import LiveScope, Reader
@@ -30,21 +32,43 @@ _HOOKS: WeakKeyDictionary[Any, pulumi.ResourceHook] = WeakKeyDictionary()
 
 
 def keep_lent(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformationResult | None:
-    """Bind the hook that rejects a replacement to a resource that a workspace has used since an earlier deployment."""
-    if args.type_ not in (BUCKET, ACCOUNT) or destroys():
+    """Bind the hook that rejects a replacement to a resource that a workspace has used since an earlier deployment, or
+    that was imported for a recovery."""
+    if destroys() or not _is_at_risk(args):
         return None
     world = mocked()
     state = world.state if world else known()
-    if isinstance(state, Unknown):
-        return None
-    ends = f"{args.type_}::{args.name}"
-    if not any(urn.endswith(ends) for urn in state.lent):
+    if isinstance(state, Unknown) or not (_is_lent(args, state) or _is_imported(args.type_, args.name, state)):
         return None
     hooks = copy(args.opts.hooks or pulumi.ResourceHookBinding())
     hooks.before_create = [*(hooks.before_create or ()), _hook(state)]
     args.opts.hooks = hooks
     args.opts.delete_before_replace = False  # The hook rejects the creation of the new one, so nothing is deleted.
     return pulumi.ResourceTransformationResult(args.props, args.opts)
+
+
+def _is_at_risk(args: pulumi.ResourceTransformationArgs) -> bool:
+    """Return whether the state has to be read for a resource."""
+    if args.type_ in (BUCKET, ACCOUNT):
+        return True
+    is_real = isinstance(args.resource, pulumi.CustomResource) and not isinstance(
+        args.resource, pulumi.ProviderResource
+    )
+    return is_real and _recovers()
+
+
+def _recovers() -> bool:
+    return bool(os.environ.get(VARIABLE, "").strip())
+
+
+def _is_lent(args: pulumi.ResourceTransformationArgs, state: State) -> bool:
+    end = f"{args.type_}::{args.name}"
+    return any(urn.endswith(end) for urn in state.lent)
+
+
+def _is_imported(type_: str, name: str, state: State) -> bool:
+    """Return whether this run recovers a deployment, and the state has a resource already."""
+    return _recovers() and not state.catalog_bucket and (type_, name) in state.names
 
 
 def _hook(state: State) -> pulumi.ResourceHook:
@@ -59,6 +83,8 @@ def _rejecting(state: State) -> pulumi.ResourceHook:
     stack = pulumi.get_stack()
 
     async def before_create(args: pulumi.ResourceHookArgs) -> None:
+        if _is_imported(args.type, args.name, state):
+            raise import_replacement_rejected(args.type, args.name)
         name = state.lent.get(args.urn)
         project = str((args.new_inputs or {}).get("project") or "")
         if name is not None and await in_thread(partial(_may_exist, args.type, name, project)):

@@ -10,17 +10,20 @@ import pulumi_gcp as gcp
 import pytest
 
 import components as slipway
+from components import lent as module
 from components.namesakes import watch
 from components.world import CURRENT
+from slipway.base.errors import PolicyError
 from slipway.google.catalog.document import as_published
 from slipway.model.catalog.model import Catalog
 from slipway.model.identity import Identity
 from slipway.model.origin import Program
 from slipway.model.state import State
-from tests.components.conftest import PROJECT, REGION, declared, failed
+from tests.components.conftest import PROJECT, REGION, awaited, declared, every, failed
 
 from .test_own_program import BUCKET, CATALOG, knowing, own_account, own_bucket, refused, workspace
 
+NETWORK = "gcp:compute/network:Network"
 OURS = Identity("slipway", "dev", "ml")
 PUBLISHED = Catalog(
     "dev", PROJECT, REGION, "3f9c2e1", False, "acme-results", f"own-runner@{PROJECT}.iam.gserviceaccount.com",
@@ -143,3 +146,33 @@ def test_a_recovery_is_refused_before_pulumi_names_a_bucket_anew(
     monkeypatch.setenv("SLIPWAY_RECOVER", OURS.address)
     asked, said = failed(program, preview=preview)
     assert not asked and "bucket results has no name in the program" in said
+
+
+@pytest.mark.parametrize(("recovered", "is_deployed"), [(OURS.address, False), (OURS.address, True), ("", False)])
+def test_a_recovery_replaces_nothing_that_was_imported(
+    monkeypatch: pytest.MonkeyPatch, recovered: str, is_deployed: bool
+) -> None:
+    monkeypatch.setenv("SLIPWAY_RECOVER", recovered)
+    hooks: list[Any] = []
+    make = pulumi.ResourceHook
+
+    def noted(name: str, callback: Any, options: Any = None) -> pulumi.ResourceHook:
+        hooks.append(callback)
+        return make(name, callback, options)
+
+    def program() -> None:
+        watch()
+        monkeypatch.setattr(pulumi, "ResourceHook", noted)
+        gcp.compute.Network("vpc", name="tide-vpc")
+        gcp.compute.Network("new", name="tide-new")
+
+    state = State(names=frozenset({(NETWORK, "vpc")}), catalog_bucket=CATALOG if is_deployed else "")
+    with knowing(state):
+        asked = every(declared(program), NETWORK)
+    is_kept = bool(recovered) and not is_deployed
+    assert list(asked["vpc"].request.hooks.before_create) == ([module.NAME] if is_kept else [])
+    assert not asked["new"].request.hooks.before_create
+    for before_create in hooks:
+        args = pulumi.ResourceHookArgs(urn="urn:vpc", id="", name="vpc", type=NETWORK)
+        with pytest.raises(PolicyError, match="network:Network vpc can't be replaced in a recovery"):
+            awaited(before_create(args))

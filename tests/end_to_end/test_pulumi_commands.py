@@ -321,7 +321,9 @@ def test_a_destruction_of_nothing_leaves_a_stack_that_can_be_removed(checkout: C
 
 OWN = """
 import pulumi_gcp as gcp
+from components.namesakes import watch
 
+watch()  # as by the import, which the tests' own server of Python has done before
 gcp.storage.Bucket("data", name="acme-data", location="US", force_destroy=True)
 gcp.serviceaccount.Account("reader", account_id="data-reader", display_name="Reader")
 """
@@ -353,6 +355,11 @@ def test_a_recovery_says_which_resources_of_the_program_are_imported_first(check
         assert command in done.said and command in preview.said, (done.said, preview.said)
         ran = checkout.run(*command.split(), "--yes", "--non-interactive", role="deployer")
         assert ran.code == 0, ran.said
+    write(checkout, PROGRAM + OWN.replace("data-reader", "data-other"), **settings)
+    for verb in ("preview", "up"):
+        done = checkout.pulumi(verb, SLIPWAY_RECOVER="slipway/trial")
+        assert done.code and "account:Account reader can't be replaced in a recovery" in done.said, done.said
+    write(checkout, PROGRAM + OWN, **settings)
     recovered = checkout.pulumi("up", SLIPWAY_RECOVER="slipway/trial")
     assert recovered.code == 0 and "before you recover it" not in recovered.said, recovered.said
     unchanged(checkout)

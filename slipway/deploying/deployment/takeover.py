@@ -173,3 +173,14 @@ def imports_first(commands: Sequence[str], nameless: Sequence[str] = ()) -> str:
             "otherwise Pulumi replaces what you import by another one with a new name"
         )
     return "\n".join((first, *commands))
+
+
+def import_replacement_rejected(type_: str, name: str) -> PolicyError:
+    """Return the error of a recovery in which Pulumi would replace a resource of the program that was imported."""
+    return PolicyError(
+        f"{type_} {name} can't be replaced in a recovery, so nothing of it was changed",
+        why="the resource that was imported has other values than the program declares: Pulumi would create another "
+        "one, and delete the one that exists",
+        fix="write the values of the resource that exists into the program, its name first: Pulumi's `diff` names the "
+        f"arguments\nif the state is not lost: unset {VARIABLE}",
+    )
