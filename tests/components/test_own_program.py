@@ -1,6 +1,7 @@
 """Programs of one's own under mocks: what is theirs, what is told, programs that end early. # D1 # N33 # N34"""
 
 import asyncio
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -351,6 +352,26 @@ def test_a_program_that_fails_midway_decides_nothing(monkeypatch: pytest.MonkeyP
 
     with pytest.raises(pulumi.RunError, match="ValueError: the program's own"):
         executed(program)
+    assert not decided
+
+
+@pytest.mark.parametrize("code", [None, 0])
+def test_a_program_that_ends_itself_with_success_decides_nothing(
+    monkeypatch: pytest.MonkeyPatch, code: int | None
+) -> None:
+    """As `sys.exit(main())` does. With exit code 0 and nothing declared, Pulumi would delete all that exists."""
+    decided: list[object] = []
+    monkeypatch.setattr("components.group.Group.decide", decided.append)
+
+    def program() -> None:
+        workspace()
+        cluster()
+        sys.exit(code)
+
+    with pytest.raises(pulumi.RunError) as error:
+        executed(program)
+    assert "the program ended itself by `sys.exit`, so nothing was changed" in str(error.value)
+    assert "why: " in str(error.value) and "fix: " in str(error.value)
     assert not decided
 
 
