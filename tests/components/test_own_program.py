@@ -19,7 +19,7 @@ from components.world import CURRENT
 from slipway.google.jobs import VertexJob
 from slipway.model.identity import Identity
 from slipway.model.state import State, StateGrant, StateResource
-from tests.components.conftest import PROJECT, REGION, Asked, declared, every, executed
+from tests.components.conftest import PROJECT, REGION, Asked, declared, every, executed, failed
 from tests.docs.test_components import lay_out
 
 BUCKET, GENERATION = "gcp:storage/bucket:Bucket", "gcp:vertex/aiPersistentResource:AiPersistentResource"
@@ -121,6 +121,38 @@ def test_so_it_is_before_the_engine_knows_of_it(
         workspace(**given)
 
     refused(program, line, preview=preview)
+
+
+OF_A_COMPONENT = "research-1a2b3c4"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"name": OF_A_COMPONENT},
+        {"import_": f"projects/{PROJECT}/locations/{REGION}/persistentResources/{OF_A_COMPONENT}"},
+    ],
+    ids=["name", "import"],
+)
+@pytest.mark.parametrize("preview", [True, False])
+def test_a_cluster_of_a_component_is_not_declared_again_as_a_resource(given: dict[str, str], preview: bool) -> None:
+    """Pulumi deleted the cluster with its jobs to replace the resource, before anything was decided."""
+
+    def program(**given: Any) -> None:
+        watch()
+        options = pulumi.ResourceOptions(import_=given.pop("import_", None))
+        machine = gcp.vertex.AiPersistentResourceResourcePoolMachineSpecArgs(machine_type="n1-standard-4")
+        pool = gcp.vertex.AiPersistentResourceResourcePoolArgs(machine_spec=machine)
+        gcp.vertex.AiPersistentResource("mine", opts=options, location=REGION, resource_pools=[pool], **given)
+        workspace()
+
+    known = State(clusters=(StateResource(OF_A_COMPONENT, OF_A_COMPONENT, PROJECT, REGION),))
+    with knowing(known):
+        asked, error = failed(lambda: program(**given), preview=preview)
+        assert GENERATION not in [each.type for each in asked]
+        assert f"resource mine is cluster {OF_A_COMPONENT}, which a PersistentResource declares" in error
+        assert "fix: remove resource mine from the program" in error
+        assert every(declared(lambda: program(name="own-cluster")), GENERATION).keys() == {"mine"}
 
 
 def test_what_another_program_of_the_same_mocks_declares_is_no_namesake() -> None:
