@@ -61,7 +61,7 @@ class EngineRun:
     ) -> EngineRun:
         gcp = pulumi.Config("gcp")  # Unchecked, as no mistake may prevent a destruction.
         place = gcp.get("project") or "", gcp.get("region") or ""
-        _act_as_provider(gcp, place[0])
+        act_as_provider()
         preview = pulumi.runtime.is_dry_run()
         return cls(checkout, pulumi.get_stack(), *place, state, preview, world, pulumi.get_project(), empty)
 
@@ -75,13 +75,14 @@ class EngineRun:
         return isinstance(self.state, State) and bool(self.state.catalog_bucket)
 
 
-def _act_as_provider(gcp: pulumi.Config, project: str) -> None:
+def act_as_provider() -> None:
     """Have the program ask as the account, and at the cost of the project, that the provider is told of."""
+    gcp = pulumi.Config("gcp")
     if account := gcp.get("impersonateServiceAccount"):
         os.environ["GOOGLE_IMPERSONATE_SERVICE_ACCOUNT"] = account
     if (gcp.get("userProjectOverride") or "").lower() == "true":
         os.environ["USER_PROJECT_OVERRIDE"] = "true"
-        payer = gcp.get("billingProject") or os.environ.get("GOOGLE_BILLING_PROJECT", project)
+        payer = gcp.get("billingProject") or os.environ.get("GOOGLE_BILLING_PROJECT", gcp.get("project") or "")
         os.environ["GOOGLE_BILLING_PROJECT"] = payer
 
 

@@ -19,12 +19,11 @@ from slipway.base.errors import ConfigError
 from slipway.deploying.deployment.live_plan import asked_for
 from slipway.deploying.deployment.takeover import VARIABLE
 from slipway.deploying.deployment.workspace_plan import FIELDS, TRAINER
-from slipway.google.live import Unknown
 from slipway.model.state import ACCOUNT, BUCKET, CLUSTER, GENERATION, State
 
-from .engine import fail, known
+from .engine import fail
 from .member import Member
-from .world import mocked
+from .own_clusters import refuse_cluster
 
 _NAMED_BY = {BUCKET: "name", ACCOUNT: "account_id"}
 _WATCHED: WeakSet[Any] = WeakSet()
@@ -50,27 +49,7 @@ def _note(args: pulumi.ResourceTransformationArgs) -> None:
     if args.type_ == BUCKET and args.props.get("name") is None and os.environ.get(VARIABLE, "").strip():
         fail(_nameless(args.name))
     if args.type_ == CLUSTER and getattr(args.opts.parent, "pulumi_resource_type", "") != GENERATION:
-        _refuse_cluster(args)
-
-
-def _refuse_cluster(args: pulumi.ResourceTransformationArgs) -> None:
-    """Reject a cluster of a component that the program declares as a resource as well."""
-    world = mocked()
-    state = known() if world is None else world.state
-    ours = () if isinstance(state, Unknown) else [cluster.name for cluster in state.clusters]
-    for given in (args.opts.import_, args.props.get("name")):
-        id_ = given.rpartition("/")[2] if isinstance(given, str) else ""
-        if id_ in ours:
-            fail(_declared_twice(args.name, id_))
-
-
-def _declared_twice(resource: str, cluster: str) -> ConfigError:
-    return ConfigError(
-        f"resource {resource} is cluster {cluster}, which a PersistentResource declares, so the resource is rejected",
-        why=f"Pulumi would delete the cluster with its jobs when {resource} is edited, replaced or removed",
-        fix=f"remove resource {resource} from the program, and use `cluster_id` of the PersistentResource\n"
-        "if the state has the resource, the next run shows the command that removes it there",
-    )
+        refuse_cluster(args)
 
 
 def _nameless(bucket: str) -> ConfigError:

@@ -18,6 +18,7 @@ from components.namesakes import watch
 from components.world import CURRENT
 from slipway.google.jobs import VertexJob
 from slipway.model.identity import Identity
+from slipway.model.labels import STACK_LABEL
 from slipway.model.state import State, StateGrant, StateResource
 from tests.components.conftest import PROJECT, REGION, Asked, declared, every, executed, failed
 from tests.docs.test_components import lay_out
@@ -131,28 +132,51 @@ OF_A_COMPONENT = "research-1a2b3c4"
     [
         {"name": OF_A_COMPONENT},
         {"import_": f"projects/{PROJECT}/locations/{REGION}/persistentResources/{OF_A_COMPONENT}"},
+        {"import_": f"{REGION}/{OF_A_COMPONENT}"},
     ],
-    ids=["name", "import"],
+    ids=["name", "import", "short import"],
 )
 @pytest.mark.parametrize("preview", [True, False])
 def test_a_cluster_of_a_component_is_not_declared_again_as_a_resource(given: dict[str, str], preview: bool) -> None:
     """Pulumi deleted the cluster with its jobs to replace the resource, before anything was decided."""
 
-    def program(**given: Any) -> None:
-        watch()
-        options = pulumi.ResourceOptions(import_=given.pop("import_", None))
-        machine = gcp.vertex.AiPersistentResourceResourcePoolMachineSpecArgs(machine_type="n1-standard-4")
-        pool = gcp.vertex.AiPersistentResourceResourcePoolArgs(machine_spec=machine)
-        gcp.vertex.AiPersistentResource("mine", opts=options, location=REGION, resource_pools=[pool], **given)
-        workspace()
-
     known = State(clusters=(StateResource(OF_A_COMPONENT, OF_A_COMPONENT, PROJECT, REGION),))
     with knowing(known):
-        asked, error = failed(lambda: program(**given), preview=preview)
+        asked, error = failed(lambda: with_own_cluster(**given), preview=preview)
         assert GENERATION not in [each.type for each in asked]
         assert f"resource mine is cluster {OF_A_COMPONENT}, which a PersistentResource declares" in error
         assert "fix: remove resource mine from the program" in error
-        assert every(declared(lambda: program(name="own-cluster")), GENERATION).keys() == {"mine"}
+        assert every(declared(lambda: with_own_cluster(name="own-cluster")), GENERATION).keys() == {"mine"}
+
+
+def with_own_cluster(**given: Any) -> None:
+    watch()
+    options = pulumi.ResourceOptions(import_=given.pop("import_", None))
+    machine = gcp.vertex.AiPersistentResourceResourcePoolMachineSpecArgs(machine_type="n1-standard-4")
+    pool = gcp.vertex.AiPersistentResourceResourcePoolArgs(machine_spec=machine)
+    gcp.vertex.AiPersistentResource(
+        "mine", opts=options, project=PROJECT, location=REGION, resource_pools=[pool], **given
+    )
+    workspace()
+
+
+@pytest.mark.parametrize("owner", ["speech--dev--ml", ""])
+def test_a_cluster_of_another_deployment_is_not_declared_as_a_resource(owner: str) -> None:
+    """Pulumi replaced it, with its jobs, and the deployment succeeded."""
+    declared(lambda: None)
+    args = slipway.PersistentResourceArgs(pools=POOLS, project=PROJECT, region=REGION)
+    lives = replace(testing.cluster("research", args), labels={STACK_LABEL: owner} if owner else {})
+    world = CURRENT.get()
+    token = CURRENT.set(replace(world, live=replace(world.live, clusters=(lives,))))
+    try:
+        if owner:
+            asked, error = failed(lambda: with_own_cluster(name=lives.id))
+            assert GENERATION not in [each.type for each in asked]
+            assert f"resource mine is cluster {lives.id} of stack dev of Pulumi project speech" in error
+        else:
+            assert GENERATION in [each.type for each in declared(lambda: with_own_cluster(name=lives.id))]
+    finally:
+        CURRENT.reset(token)
 
 
 def test_what_another_program_of_the_same_mocks_declares_is_no_namesake() -> None:
