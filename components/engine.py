@@ -64,7 +64,7 @@ class EngineRun:
     ) -> EngineRun:
         gcp = pulumi.Config("gcp")  # Unchecked, as no mistake may prevent a destruction.
         place = gcp.get("project") or "", gcp.get("region") or ""
-        _act_as_provider(gcp, place[0])
+        act_as_provider()
         preview = pulumi.runtime.is_dry_run()
         return cls(checkout, pulumi.get_stack(), *place, state, preview, world, pulumi.get_project(), empty)
 
@@ -78,13 +78,14 @@ class EngineRun:
         return isinstance(self.state, State) and bool(self.state.catalog_bucket)
 
 
-def _act_as_provider(gcp: pulumi.Config, project: str) -> None:
+def act_as_provider() -> None:
     """Have the program ask as the account, and at the cost of the project, that the provider is told of."""
+    gcp = pulumi.Config("gcp")
     if account := gcp.get("impersonateServiceAccount"):
         os.environ["GOOGLE_IMPERSONATE_SERVICE_ACCOUNT"] = account
     if (gcp.get("userProjectOverride") or "").lower() == "true":
         os.environ["USER_PROJECT_OVERRIDE"] = "true"
-        payer = gcp.get("billingProject") or os.environ.get("GOOGLE_BILLING_PROJECT", project)
+        payer = gcp.get("billingProject") or os.environ.get("GOOGLE_BILLING_PROJECT", gcp.get("project") or "")
         os.environ["GOOGLE_BILLING_PROJECT"] = payer
 
 
@@ -163,11 +164,16 @@ def end_without_resources() -> None:
 def fail(error: SlipwayError) -> NoReturn:
     """End the program with an error that the person is shown once. In a program that runs within another one, as of the
     Automation API, it is raised there."""
+    raise _failure(error) from error
+
+
+def _failure(error: SlipwayError) -> pulumi.RunError:
+    """Return an error of the program that the person is shown once, and that the program then ends with."""
     # The engine's host lets the resources be registered that a review reads, shows the error, and would end with 1, of
     # which the engine tells the person as well.
     if not _within():
         atexit.register(os._exit, SAID)
-    raise _shown_once(pulumi.RunError(str(error))) from error
+    return _shown_once(pulumi.RunError(str(error)))
 
 
 def _within() -> bool:
@@ -236,7 +242,7 @@ class ProgramEnd:
             error = sys.exc_info()[1]
             if error is None:
                 self.first()
-            self.tell(error)
+            self.tell(_stopped() if _ends_with_success(error) else error)
             stack.register_outputs = register
             register(outputs)
 
@@ -259,6 +265,25 @@ class ProgramEnd:
             await asyncio.sleep(0)
         if self.error is not None:
             raise as_shown(self.error)
+
+
+def _ends_with_success(error: BaseException | None) -> bool:
+    """Return whether a program ended itself, with an exit code that tells Pulumi that all is declared."""
+    return isinstance(error, SystemExit) and error.code in (None, 0)
+
+
+def _stopped() -> pulumi.RunError:
+    """Return the error of a program that ended itself before Slipway declared anything: Pulumi would delete all that
+    exists, and has no way to ask the guard of running jobs, which ends together with the program."""
+    return _failure(
+        ConfigError(
+            "the program ended itself by `sys.exit`, so nothing was changed",
+            why="Slipway decides and declares at the end of the program, which it did not reach; "
+            "Pulumi would delete all that is not declared",
+            fix="remove `sys.exit(…)`, also around `main()`: let the program end after its last line\n"
+            "or, to end with an error, `raise pulumi.RunError(…)`",
+        )
+    )
 
 
 def as_shown(error: BaseException) -> BaseException:

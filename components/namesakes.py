@@ -1,7 +1,7 @@
 """The program's own resources, of which a bucket or an account may be given by its name alone.
 
 A workspace would declare that a second time. The engine's state tells of those that are deployed, the program's own
-calls of the others.
+calls of the others. A cluster of a component is rejected as a resource of the program, before Pulumi is sent it.
 """
 
 from __future__ import annotations
@@ -19,11 +19,12 @@ from slipway.base.errors import ConfigError
 from slipway.deploying.deployment.live_plan import asked_for
 from slipway.deploying.deployment.takeover import VARIABLE
 from slipway.deploying.deployment.workspace_plan import FIELDS, TRAINER
-from slipway.model.state import ACCOUNT, BUCKET, State
+from slipway.model.state import ACCOUNT, BUCKET, CLUSTER, GENERATION, State
 
 from .engine import fail
 from .lent import keep_lent
 from .member import Member
+from .own_clusters import refuse_cluster
 
 _NAMED_BY = {BUCKET: "name", ACCOUNT: "account_id"}
 _WATCHED: WeakSet[Any] = WeakSet()
@@ -48,6 +49,8 @@ def _note(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformat
     _DECLARED.setdefault(get_monitor(), []).append(args)
     if args.type_ == BUCKET and args.props.get("name") is None and os.environ.get(VARIABLE, "").strip():
         fail(_nameless(args.name))
+    if args.type_ == CLUSTER and getattr(args.opts.parent, "pulumi_resource_type", "") != GENERATION:
+        refuse_cluster(args)
     return None if isinstance(args.opts.parent, Member) else keep_lent(args)
 
 

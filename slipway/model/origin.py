@@ -35,6 +35,16 @@ LAPTOP = "SLIPWAY_LAPTOP"
 """Set by make with LAPTOP=1, so that the commands that a run prints are for the local cloud as well."""
 
 
+def _names_again(former: str) -> str:
+    return f"give the Pulumi project, the stack and the workspace the names again of {words_of(former)}"
+
+
+def _is_other_project(before: Identity, label: str) -> bool:
+    """Return whether a deployment came from another Pulumi project than that in its label now."""
+    now = identity_in(label)
+    return now is not None and before.project not in ("", now.project)
+
+
 @dataclass(frozen=True)
 class Origin:
     """A stack file, with the commands of its checkout."""
@@ -87,16 +97,24 @@ class Origin:
     def file(self) -> str:
         return f"stacks/Pulumi.{self.stack}.yaml"
 
-    def back_to(self, former: str) -> str:
-        """Return the way back to the former name of the stack that a label has."""
+    def back_to(self, former: str, label: str) -> str:
+        """Return the way back to the former name of the stack that a label has. `label`: the name that it has now."""
         before = identity_in(former) or Identity("", former)
-        project = f"`name: {before.project}` in Pulumi.yaml" if before.project else ""
-        if before.stack == self.stack:
-            return f"{project} again"
+        file = "" if before.stack == self.stack else f"with the stack file called {Origin(before.stack).file} again"
+        if _is_other_project(before, label):
+            return self._to_project(before, file)
+        if not file:
+            return _names_again(former)
         return (
-            f"pulumi stack rename {before.stack} --stack {self.stack}, with the stack file called "
-            f"{Origin(before.stack).file} again{f', and {project}' if project else ''}; after that {self.stack} may be "
+            f"pulumi stack rename {before.stack} --stack {self.stack}, {file}; after that {self.stack} may be "
             "a stack of its own"
+        )
+
+    def _to_project(self, before: Identity, file: str = "") -> str:
+        """Return the way back to a former Pulumi project. `file`: what to do with the stack file first."""
+        return (
+            f"pulumi stack rename organization/{before.project}/{before.stack} --stack {self.stack} (in Pulumi Cloud, "
+            f"with your organization), {f'{file}, ' if file else ''}and then `name: {before.project}` in Pulumi.yaml"
         )
 
     def command(self, verb: str, *flags: str) -> str:
@@ -180,10 +198,12 @@ class Program(Origin):
     def setting(self, part: str, key: str, value: str | bool) -> str:
         return f"{self.assign(key, value)} of {self.key(part)}"
 
-    def back_to(self, former: str) -> str:
+    def back_to(self, former: str, label: str) -> str:
         before = identity_in(former)
         if before is None:
-            return f"give the Pulumi project, the stack and the workspace the names again of {words_of(former)}"
+            return _names_again(former)
+        if _is_other_project(before, label):
+            return self._to_project(before)
         if before.stack != self.stack:
             return (
                 f"pulumi stack rename {before.stack} --stack {self.stack}, as it is {words_of(former)}; after that "

@@ -168,7 +168,7 @@ def renamed(old: str, new: str, origin: Origin) -> ConfigError:
     return ConfigError(
         f"{words_of(new)} was called {called} and can't be renamed, so nothing was changed",
         why=f"what it made bears the name {old} for good: under another one protected clusters too would be made anew",
-        fix=f"{origin.back_to(old)}\n"
+        fix=f"{origin.back_to(old, new)}\n"
         f"or, after `pulumi state move`, remove from the state what belongs to {called}, and deploy {called}:\n"
         f"{forgetting(origin.stack, 'URN')}",
     )

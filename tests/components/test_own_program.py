@@ -1,6 +1,7 @@
 """Programs of one's own under mocks: what is theirs, what is told, programs that end early. # D1 # N33 # N34"""
 
 import asyncio
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -22,8 +23,9 @@ from slipway.google.jobs import VertexJob
 from slipway.google.live import Unknown
 from slipway.google.live_reader import Reader
 from slipway.model.identity import Identity
+from slipway.model.labels import STACK_LABEL
 from slipway.model.state import State, StateGrant, StateResource
-from tests.components.conftest import PROJECT, REGION, Asked, awaited, declared, every, executed
+from tests.components.conftest import PROJECT, REGION, Asked, awaited, declared, every, executed, failed
 from tests.docs.test_components import lay_out
 
 BUCKET, GENERATION = "gcp:storage/bucket:Bucket", "gcp:vertex/aiPersistentResource:AiPersistentResource"
@@ -125,6 +127,61 @@ def test_so_it_is_before_the_engine_knows_of_it(
         workspace(**given)
 
     refused(program, line, preview=preview)
+
+
+OF_A_COMPONENT = "research-1a2b3c4"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"name": OF_A_COMPONENT},
+        {"import_": f"projects/{PROJECT}/locations/{REGION}/persistentResources/{OF_A_COMPONENT}"},
+        {"import_": f"{REGION}/{OF_A_COMPONENT}"},
+    ],
+    ids=["name", "import", "short import"],
+)
+@pytest.mark.parametrize("preview", [True, False])
+def test_a_cluster_of_a_component_is_not_declared_again_as_a_resource(given: dict[str, str], preview: bool) -> None:
+    """Pulumi deleted the cluster with its jobs to replace the resource, before anything was decided."""
+
+    known = State(clusters=(StateResource(OF_A_COMPONENT, OF_A_COMPONENT, PROJECT, REGION),))
+    with knowing(known):
+        asked, error = failed(lambda: with_own_cluster(**given), preview=preview)
+        assert GENERATION not in [each.type for each in asked]
+        assert f"resource mine is cluster {OF_A_COMPONENT}, which a PersistentResource declares" in error
+        assert "fix: remove resource mine from the program" in error
+        assert every(declared(lambda: with_own_cluster(name="own-cluster")), GENERATION).keys() == {"mine"}
+
+
+def with_own_cluster(**given: Any) -> None:
+    watch()
+    options = pulumi.ResourceOptions(import_=given.pop("import_", None))
+    machine = gcp.vertex.AiPersistentResourceResourcePoolMachineSpecArgs(machine_type="n1-standard-4")
+    pool = gcp.vertex.AiPersistentResourceResourcePoolArgs(machine_spec=machine)
+    gcp.vertex.AiPersistentResource(
+        "mine", opts=options, project=PROJECT, location=REGION, resource_pools=[pool], **given
+    )
+    workspace()
+
+
+@pytest.mark.parametrize("owner", ["speech--dev--ml", ""])
+def test_a_cluster_of_another_deployment_is_not_declared_as_a_resource(owner: str) -> None:
+    """Pulumi replaced it, with its jobs, and the deployment succeeded."""
+    declared(lambda: None)
+    args = slipway.PersistentResourceArgs(pools=POOLS, project=PROJECT, region=REGION)
+    lives = replace(testing.cluster("research", args), labels={STACK_LABEL: owner} if owner else {})
+    world = CURRENT.get()
+    token = CURRENT.set(replace(world, live=replace(world.live, clusters=(lives,))))
+    try:
+        if owner:
+            asked, error = failed(lambda: with_own_cluster(name=lives.id))
+            assert GENERATION not in [each.type for each in asked]
+            assert f"resource mine is cluster {lives.id} of stack dev of Pulumi project speech" in error
+        else:
+            assert GENERATION in [each.type for each in declared(lambda: with_own_cluster(name=lives.id))]
+    finally:
+        CURRENT.reset(token)
 
 
 def test_what_another_program_of_the_same_mocks_declares_is_no_namesake() -> None:
@@ -405,6 +462,26 @@ def test_a_program_that_fails_midway_decides_nothing(monkeypatch: pytest.MonkeyP
 
     with pytest.raises(pulumi.RunError, match="ValueError: the program's own"):
         executed(program)
+    assert not decided
+
+
+@pytest.mark.parametrize("code", [None, 0])
+def test_a_program_that_ends_itself_with_success_decides_nothing(
+    monkeypatch: pytest.MonkeyPatch, code: int | None
+) -> None:
+    """As `sys.exit(main())` does. With exit code 0 and nothing declared, Pulumi would delete all that exists."""
+    decided: list[object] = []
+    monkeypatch.setattr("components.group.Group.decide", decided.append)
+
+    def program() -> None:
+        workspace()
+        cluster()
+        sys.exit(code)
+
+    with pytest.raises(pulumi.RunError) as error:
+        executed(program)
+    assert "the program ended itself by `sys.exit`, so nothing was changed" in str(error.value)
+    assert "why: " in str(error.value) and "fix: " in str(error.value)
     assert not decided
 
 

@@ -85,6 +85,11 @@ def test_a_program_that_is_wrong_or_fails_is_told_why_and_nothing_is_decided(che
     file.write_text(program + 'raise ValueError("of the team itself")\n')
     done = checkout.pulumi("up")
     assert done.code and "ValueError: of the team itself" in done.said, done.said
+    file.write_text(program + "import sys\nsys.exit(0)\n")
+    for verb in ("preview", "up"):
+        done = checkout.pulumi(verb)
+        assert done.code and "the program ended itself by `sys.exit`, so nothing was changed" in done.said, done.said
+        assert "Traceback" not in done.said and "unhandled error" not in done.said, done.said
     assert checkout.cloud.every(f"{VERTEX}/persistentResources", "persistentResources") == []
 
 

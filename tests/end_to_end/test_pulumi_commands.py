@@ -32,6 +32,13 @@ quota = slipway.QuotaCheck("quota", slipway.QuotaCheckArgs(clusters=[cpu]))
 catalog = slipway.Catalog(name, slipway.CatalogArgs(workspace=ground, quota=quota))
 pulumi.export("cluster", cpu.cluster_id)
 """
+AS_A_RESOURCE = """
+from pulumi_gcp import vertex
+
+machine = vertex.AiPersistentResourceResourcePoolMachineSpecArgs(machine_type="n1-standard-4")
+pool = vertex.AiPersistentResourceResourcePoolArgs(machine_spec=machine)
+vertex.AiPersistentResource("mine", name="{}", location="us-central1", resource_pools=[pool])
+"""
 PEOPLE, OTHERS = "group:ml-engineers@company.example", "group:others@company.example"
 
 
@@ -107,6 +114,11 @@ def test_no_replacement_by_pulumi_takes_a_cluster_a_catalog_or_a_role(checkout: 
         lambda: checkout.pulumi("up", "--replace", cluster),
         lambda: checkout.pulumi("up", "--target-replace", cluster),
     )
+    (checkout.folder / "__main__.py").write_text(PROGRAM + AS_A_RESOURCE.format(id_))
+    done = checkout.pulumi("up")
+    assert done.code != 0 and f"resource mine is cluster {id_}" in done.said, done.said
+    assert checkout.job_state(job) == "JOB_STATE_RUNNING"
+    declare(checkout)
     for busy in (True, False):
         for ask in asks:
             rejected(ask(), cluster)

@@ -16,7 +16,7 @@ from slipway.model.cluster import ACCOUNTS_FLAG, Adoption, ClusterSpec, CurrentC
 from slipway.model.cluster_fields import as_asked, compare
 from slipway.model.fingerprint import is_id_of
 from slipway.model.identity import words_of
-from slipway.model.labels import STACK_LABEL
+from slipway.model.labels import NAME_LABEL, STACK_LABEL
 from slipway.model.origin import Origin
 
 _FILE = Origin("")
@@ -31,6 +31,15 @@ def adopted(spec: ClusterSpec, adoption: Adoption, cluster: PersistentResource |
         return CurrentCluster(spec, adoption.id, "", import_=True, state="adopted, not read")
     named = replace(spec, display_name=cluster.display_name or spec.name, labels=cluster.labels)
     return CurrentCluster(named, adoption.id, "", import_=True, state=cluster.state)
+
+
+def _own(spec: ClusterSpec, cluster: PersistentResource, origin: Origin) -> str:
+    """Return how an entry keeps a cluster of the stack itself: by the settings, and by the name that the id is of."""
+    made = f"{origin.whole('this')} made {cluster.id}"
+    name = cluster.labels.get(NAME_LABEL, spec.name)
+    if name == spec.name:
+        return f"{made}; leave `id` out: the settings by which it was made keep it"
+    return f"{made} as cluster {name}; leave `id` out, and {origin.keep(name)}"
 
 
 def obstacles(
@@ -54,8 +63,7 @@ def obstacles(
         others = f"did you mean {near}?" if near else f"there: {join(sorted(clusters)) or 'none'}"
         yield _at(origin, spec, "id", f"there is no cluster {id_} in {place}; {others}; {_OUT}")
     elif whose == stack:
-        words = f"{origin.whole('this')} made {id_}; leave `id` out: the settings by which it was made keep it"
-        yield _at(origin, spec, "id", words)
+        yield _at(origin, spec, "id", _own(spec, cluster, origin))
     elif whose:
         words = f"{id_} belongs to {words_of(whose)} ({STACK_LABEL}), which deletes it when it is done with it"
         yield _at(origin, spec, "id", f"{words}; submit to it by that stack, or {_OUT}")

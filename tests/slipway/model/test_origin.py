@@ -43,8 +43,25 @@ def test_a_key_is_an_argument_of_a_component(key: str, argument: str) -> None:
     ],
 )
 def test_a_renamed_workspace_is_told_how_it_keeps_its_former_name(former: str, named: str) -> None:
-    assert named in PROGRAM.back_to(former) and "stacks/" not in PROGRAM.back_to(former)
-    assert ("aliases=" in PROGRAM.back_to(former)) == former.startswith("vision--prod")
+    back = PROGRAM.back_to(former, "vision--prod--ml")
+    assert named in back and "stacks/" not in back
+    assert ("aliases=" in back) == former.startswith("vision--prod")
+
+
+@pytest.mark.parametrize(
+    ("origin", "former", "label"),
+    [(PROGRAM, "vision--prod--ml", "speech--prod--ml"), (FILE, "vision--prod", "speech--prod")],
+    ids=["program", "file"],
+)
+def test_a_stack_that_went_to_another_pulumi_project_is_told_how_it_goes_back(
+    origin: Origin, former: str, label: str
+) -> None:
+    """As after `pulumi stack rename organization/speech/prod`: no alias brings it back."""
+    back = origin.back_to(former, label)
+    assert back.startswith("pulumi stack rename organization/vision/prod --stack prod"), back
+    assert "`name: vision` in Pulumi.yaml" in back and "aliases=" not in back
+    other = origin.back_to(former.replace("prod", "dev"), label)
+    assert other.startswith("pulumi stack rename organization/vision/dev --stack prod"), other
 
 
 def test_a_setting_is_written_as_its_language_has_it() -> None:

@@ -10,6 +10,7 @@ from slipway.deploying.deployment.deployment import Deployment
 from slipway.deploying.deployment.plan import Plan
 from slipway.deploying.deployment.workspace_plan import ACT_AS
 from slipway.google.catalog.document import PublishedCatalog
+from slipway.google.clusters import PersistentResource
 from slipway.google.live import Live, Unknown
 from slipway.google.quota.report import QuotaReport
 from slipway.google.quota.request import QuotaRequest
@@ -128,6 +129,20 @@ def test_what_retires_already_is_said_apart(snapshot: SnapshotAssertion) -> None
     told = said(facts(there, retiring=(OLD.id,)), facts(there, gone), used=1)
     assert "taken over" not in told
     assert told == snapshot
+
+
+def test_a_cluster_that_a_killed_deployment_left_is_told_before_it_is_deleted() -> None:
+    """Pulumi's state alone has it, no catalog, so that this deployment deletes it."""
+    there = cluster("h100", id="h100-0000000")
+
+    def told(after: Facts, *living: PersistentResource) -> str:
+        planned = deployment(facts(there), after)
+        live = replace(planned.live, clusters=living, in_state=frozenset({OLD.id}))
+        return "\n".join(preview_text(replace(planned, live=live), KNOWN, NOW, preview=True))
+
+    assert f"{OLD.id} is deleted: nobody could submit to it" in told(facts(there), living(OLD))
+    assert f"{OLD.id} is deleted: nobody" not in told(facts(there, kept(OLD, why="in-use")), living(OLD, used=1))
+    assert OLD.id not in told(facts(there)), "somebody deleted it by hand"
 
 
 def test_more_quota_is_told_of_once(snapshot: SnapshotAssertion) -> None:  # Z2

@@ -50,7 +50,9 @@ def undeclared(change: Change) -> Iterator[str]:
     if not told and (old.project, old.region) == (new.project, new.region):
         declared = {*change.after.kept, *(cluster.id for cluster in new.clusters.values())}
         ours = (cluster.id for cluster in old.clusters.values() if not cluster.adopted)
-        yield from (id_ for id_ in (*ours, *change.retiring) if id_ not in declared)
+        left = () if change.unknown else sorted(change.live.in_state)  # Of a deployment that was killed late.
+        deployed = (*ours, *change.retiring, *left)
+        yield from (id_ for id_ in deployed if id_ not in declared)
 
 
 def _cancelled(id_: str, gone: Touched | None, there: PersistentResource | None, change: Change) -> Consequence:
@@ -81,7 +83,7 @@ def _destruction(
         yield by_row("deleted-declared", itself, details=_causes(gone), field=field, scarce=scarce, anew=anew)
     elif retired:
         yield by_row("retired-idle", itself, name=there.labels.get(NAME_LABEL, name) if there else name)
-    elif gone and was is None:
+    elif was is None and (gone or id_ in change.live.in_state):
         yield by_row("deleted-unknown", itself, scarce=scarce, grade=Grade.WARNING if there and not scarce else None)
 
 

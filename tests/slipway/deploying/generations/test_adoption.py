@@ -10,7 +10,7 @@ from slipway.deploying.deployment.plan import Plan, plan
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.clusters import PersistentResource, ResourcePool
 from slipway.model.cluster import Adoption, ClusterSpec, DnsPeering, PscInterface
-from slipway.model.labels import STACK_LABEL
+from slipway.model.labels import NAME_LABEL, STACK_LABEL
 from slipway.model.machines.spec import Disk, MachineSpec
 from slipway.model.state import State, StateResource
 from tests.builders.clusters import having
@@ -128,6 +128,10 @@ def test_a_pool_that_is_not_there_is_named_with_those_that_are() -> None:
         (replace(LIVES, state="PROVISIONING"), "in PROVISIONING, so nobody could submit to it; deploy again"),
         (replace(LIVES, labels={STACK_LABEL: "dev"}), "team-a belongs to stack dev (slipway-stack)"),
         (replace(LIVES, labels={STACK_LABEL: STACK}), "this stack made team-a"),
+        (
+            replace(LIVES, labels={STACK_LABEL: STACK, NAME_LABEL: "cpu"}),
+            "this stack made team-a as cluster cpu; leave `id` out, and keep the name",
+        ),
     ],
 )  # fmt: skip
 def test_what_can_not_be_adopted_says_why_at_the_line_of_its_id(lives: PersistentResource, words: str) -> None:
