@@ -2,6 +2,10 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
+# Make would remove the $ and the letter after it, which the URN of a component's child has.
+ifneq (,$(findstring $$,$(subst $$$$,,$(value ARGS))))
+$(error ARGS has a $$ that make would remove. Write $$$$ instead, and the URN in single quotes: ARGS="--target 'URN'")
+endif
 .NOTPARALLEL:
 # A proxy can't reach this machine, and need not see the tokens of what runs on it.
 export NO_PROXY := 127.0.0.1,localhost,$(NO_PROXY)
@@ -40,7 +44,8 @@ endif
 # The roles of the laptop's own project are there in any case, so that a review of it can tell the mistakes of its file.
 OF_STACK = $(if $(filter local,$(STACK)),,--stack "$(STACK)")
 # The engine, and the shell's own login or, with LAPTOP, that of somebody of the laptop: engine WHO.
-engine = $(if $(LAPTOP),export SLIPWAY_LAPTOP=1; environment=$$($(PY) -m local.shell --as $(1) $(OF_STACK)); eval "$$environment";) \
+engine = $(if $(LAPTOP),export SLIPWAY_LAPTOP=1; given=$${PULUMI_BACKEND_URL:-}; environment=$$($(PY) -m local.shell --as $(1) $(OF_STACK)); eval "$$environment"; \
+	  test -z "$$given" || test "$$given" = "$$PULUMI_BACKEND_URL" || echo 'LAPTOP=1 uses the state of the local cloud and ignores your PULUMI_BACKEND_URL' >&2;) \
 	command -v pulumi >/dev/null || export PATH="$$PATH:$$($(PY) -m local.engine)"
 # Says what to do where the backend has no such stack, or there is no login to one.
 known = known=$$(pulumi stack --show-name --stack "$(STACK)" --non-interactive 2>&1) || { echo "$$known"; case "$$known" in *"no stack named"*) \
@@ -55,7 +60,10 @@ advised = 2> >(trap '' INT TERM HUP; while IFS= read -r line || [ -n "$$line" ];
 explained = || { code=$$?; echo 'what the errors mean: make preview STACK=$(STACK)$(if $(LAPTOP), LAPTOP=1) 2>&1 | slipway explain -' >&2; exit "$$code"; }
 # The engine writes the file of the stack that it is given, so it is given a copy; the key it finds in the state. On the laptop
 # nobody acts as an account of Google's.
-copied = test -f "stacks/Pulumi.$(STACK).yaml" || { echo "error: there is no stacks/Pulumi.$(STACK).yaml"; echo '  fix: STACK=NAME, a stack of stacks/'; exit 2; }; \
+copied = test -f "stacks/Pulumi.$(STACK).yaml" || { echo "error: there is no stacks/Pulumi.$(STACK).yaml"; \
+	  if git cat-file -e "HEAD:./stacks/Pulumi.$(STACK).yaml" 2>/dev/null; \
+	  then echo '  fix: git checkout HEAD -- stacks/Pulumi.$(STACK).yaml, which restores the file: `pulumi stack rm` deletes it'; \
+	  else echo '  fix: STACK=NAME, a stack of stacks/'; fi; exit 2; }; \
 	mkdir -p .slipway; $(if $(LAPTOP),sed -E '/^ *gcp:(impersonateServiceAccount|billingProject|userProjectOverride):/d',cat) \
 	  "stacks/Pulumi.$(STACK).yaml" >".slipway/Pulumi.$(STACK).yaml"; \
 	$(known); \

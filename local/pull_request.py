@@ -22,6 +22,7 @@ from pathlib import Path
 
 import yaml
 
+from slipway.authoring.stack.deleted_files import fix_of_deleted
 from slipway.base.errors import ConfigError, SlipwayError
 from slipway.base.formatting import counted
 from slipway.base.standard_output import exit_after
@@ -127,7 +128,7 @@ def preview(folder: Path, stack: str, events: Path, variables: Mapping[str, str]
         raise ConfigError(
             f"there is no {declared}",
             why="each stack has a file",
-            fix="make review BASE=… STACK=NAME, a stack of stacks/",
+            fix=fix_of_deleted(folder, stack) or "make review BASE=… STACK=NAME, a stack of stacks/",
         )
     copy.write_bytes((folder / declared).read_bytes())
     with events.open("wb") as file:
@@ -284,7 +285,7 @@ def _known(root: Path, stacks: list[str]) -> None:
             raise ConfigError(
                 f"there is no stack {stack}",
                 why=f"this checkout has no file stacks/Pulumi.{stack}.yaml",
-                fix=f"name one of those that it has: {', '.join(names) or 'none'}",
+                fix=fix_of_deleted(root, stack) or f"name one of those that it has: {', '.join(names) or 'none'}",
             )
 
 

@@ -17,6 +17,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
+from slipway.authoring.stack.deleted_files import fix_of_deleted
 from slipway.authoring.stack.yaml_file import pulumi_project
 from slipway.base.errors import ConfigError, SlipwayError
 from slipway.base.standard_output import exit_after
@@ -34,7 +35,9 @@ def select(
     project, declared = Path("Pulumi.yaml"), Path("stacks", f"Pulumi.{stack}.yaml")
     if not (folder / declared).is_file():
         raise ConfigError(
-            f"there is no {declared}", why="each stack has a file", fix="make select STACK=NAME, a stack of stacks/"
+            f"there is no {declared}",
+            why="each stack has a file",
+            fix=fix_of_deleted(folder, stack) or "make select STACK=NAME, a stack of stacks/",
         )
     with tempfile.TemporaryDirectory() as name:
         copy = Path(name)
@@ -63,17 +66,32 @@ def _pulumi(folder: Path, environ: Mapping[str, str] | None, stack: str, *flags:
 def fix_of_missing(folder: Path, stack: str, flags: str = "", environ: Mapping[str, str] | None = None) -> str:
     """Return what to do when the backend has no such stack of a folder's project. `flags`: those of the command."""
     command = " ".join(filter(None, (f"make select STACK={stack}", flags)))
-    former = _former_names(folder, environ) & _projects_with(folder, stack, environ)
-    if not former:
-        return f"{command}, which makes it; if another backend has it, export PULUMI_BACKEND_URL first"
-    return (
-        f"`name: {' or '.join(sorted(former))}` again in Pulumi.yaml, the project's former name: the backend has its"
-        f" stack {stack}\n       or {command}, which makes a second stack"
-    )
+    another = "export PULUMI_BACKEND_URL=URL, or pulumi login URL, if the stack was deployed: another backend has it"
+    if flags:
+        another = f"leave out {flags}, if the stack was deployed with another backend: {flags} takes the local cloud's"
+    fixes = [another]
+    former = _former_name(folder, stack, environ)
+    if former:
+        fixes.append(
+            f"or `name: {former}` again in Pulumi.yaml, the project's former name: the backend has its stack {stack}"
+        )
+    fixes.append(f"or {command}, which creates {'a second' if former else 'an empty'} stack")
+    return "\n       ".join(fixes)
+
+
+def _former_name(folder: Path, stack: str, environ: Mapping[str, str] | None) -> str:
+    """Return the project's only former name, if the backend has its stack; empty otherwise.
+
+    The history of a copied template can hold several names, some of them of other teams' projects.
+    """
+    names = _former_names(folder, environ)
+    if len(names) != 1:
+        return ""
+    return "".join(names & _projects_with(folder, stack, environ))
 
 
 def _former_names(folder: Path, environ: Mapping[str, str] | None) -> set[str]:
-    """Return the names that Pulumi.yaml had in the history of its checkout: other projects are other teams'."""
+    """Return the names that Pulumi.yaml had in the history of its checkout, without the present one."""
     command = ("git", "log", "--format=", "--patch", "--", "Pulumi.yaml")
     try:
         done = subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True, check=False)

@@ -166,9 +166,10 @@ _RULES = (
         r"no stack named '(?P<stack>[^']+)' found",
         "this backend has no stack {stack} of this Pulumi project",
         (
+            "if the stack was deployed, another backend has it: export PULUMI_BACKEND_URL=URL, or pulumi login URL\n"
             "if `name` in Pulumi.yaml was changed, write its former name again; `pulumi stack ls --all` lists the "
             "stacks of each project\n"
-            "if PULUMI_BACKEND_URL is another, set it back; else make select STACK={stack} makes the stack"
+            "else make select STACK={stack} creates an empty stack"
         ),
     ),
     (

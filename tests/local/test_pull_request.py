@@ -4,6 +4,7 @@ import fcntl
 import hashlib
 import json
 import os
+import re
 import subprocess
 import sys
 import venv
@@ -14,12 +15,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
 from local.environment import engine_variables
 from local.judge import Judge, included, judge_of, local_paths
 from local.pull_request import Repository, judged, main, offering, preview, silent
-from local.select_stack import fix_of_missing
+from local.select_stack import fix_of_missing, select
 from slipway.base.errors import ConfigError
+from slipway.front.cli.check import command as check
 from tests.checkouts.git import git
 from tests.local.conftest import ROOT
 
@@ -47,29 +50,84 @@ def test_a_stack_that_the_backend_does_not_have(tmp_path: Path, stack: str, fix:
     assert fix in silent(stack, why).render()
 
 
+ANOTHER = "export PULUMI_BACKEND_URL=URL, or pulumi login URL, if the stack was deployed: another backend has it"
+EMPTY = "or make select STACK=dev, which creates an empty stack"
+
+
 @pytest.mark.parametrize(
-    ("project", "fix"),
+    ("names", "project", "flags", "fixes"),
     [
         (
+            ["former", "ours"],
             "former",
-            "`name: former` again in Pulumi.yaml, the project's former name: the backend has its stack",
+            "",
+            [
+                ANOTHER,
+                "or `name: former` again in Pulumi.yaml, the project's former name: the backend has its stack dev",
+                "or make select STACK=dev, which creates a second stack",
+            ],
         ),
-        ("another-team", "make select STACK=dev LAPTOP=1, which makes it; if another backend has it"),
-        ("ours", "make select STACK=dev LAPTOP=1, which makes it"),
+        (["another-team", "template", "ours"], "another-team", "", [ANOTHER, EMPTY]),
+        (["former", "ours"], "another-team", "", [ANOTHER, EMPTY]),
+        (
+            ["former", "ours"],
+            "ours",
+            "LAPTOP=1",
+            [
+                "leave out LAPTOP=1, if the stack was deployed with another backend: LAPTOP=1 takes the local cloud's",
+                "or make select STACK=dev LAPTOP=1, which creates an empty stack",
+            ],
+        ),
     ],
 )
-def test_a_renamed_project_is_not_told_to_make_a_second_stack_first(tmp_path: Path, project: str, fix: str) -> None:
+def test_another_backend_is_the_first_fix_of_a_missing_stack(
+    tmp_path: Path, names: list[str], project: str, flags: str, fixes: list[str]
+) -> None:
     engine = tmp_path / "pulumi"
-    names = [f"organization/{project}/dev", "organization/other/prod", "staging"]
-    engine.write_text(f"#!/bin/sh\necho '{json.dumps([{'name': name} for name in names])}'\n")
+    stacks = [f"organization/{project}/dev", "organization/other/prod", "staging"]
+    engine.write_text(f"#!/bin/sh\necho '{json.dumps([{'name': name} for name in stacks])}'\n")
     engine.chmod(0o755)
-    (tmp_path / "Pulumi.yaml").write_text("name: former\nruntime: python\n")
     git(tmp_path, "init", "--quiet")
-    git(tmp_path, "add", "Pulumi.yaml")
-    git(tmp_path, "commit", "--quiet", "--message", "first")
-    (tmp_path / "Pulumi.yaml").write_text("name: ours\nruntime: python\n")
+    for name in names:
+        (tmp_path / "Pulumi.yaml").write_text(f"name: {name}\nruntime: python\n")
+        git(tmp_path, "add", "Pulumi.yaml")
+        git(tmp_path, "commit", "--quiet", "--message", name)
     environ = {"PATH": f"{tmp_path}:/usr/bin:/bin"}
-    assert fix_of_missing(tmp_path, "dev", "LAPTOP=1", environ).startswith(fix)
+    assert fix_of_missing(tmp_path, "dev", flags, environ).splitlines() == [
+        line if number == 0 else f"       {line}" for number, line in enumerate(fixes)
+    ]
+
+
+def test_a_deleted_stack_file_is_restored_from_the_last_commit(repository: Repository) -> None:
+    Path("stacks", "Pulumi.dev.yaml").unlink()
+    restored = "git checkout HEAD -- stacks/Pulumi.dev.yaml, which restores the file"
+    for missing in (
+        lambda: preview(repository.root, "dev", repository.root / "events", {}),
+        lambda: select(repository.root, "dev"),
+    ):
+        with pytest.raises(ConfigError) as error:
+            missing()
+        assert str(error.value.fix).startswith(restored)
+    for words in ([], ["dev"], ["stacks/Pulumi.dev.yaml"]):
+        failure = CliRunner().invoke(check, words).exception
+        assert isinstance(failure, ConfigError) and str(failure.fix).startswith(restored)
+    for makefile in ("Makefile", "slipway/front/starter/Makefile.in"):
+        text = (ROOT / makefile).read_text()
+        recipe = re.search(r"^copied = (.*?\}; )", text, re.MULTILINE | re.DOTALL)
+        assert recipe is not None
+        shell = recipe.group(1).replace("$(STACK)", "dev") + ":"
+        done = subprocess.run(
+            ["/bin/bash", "-euc", shell], cwd=repository.root, capture_output=True, text=True, check=False
+        )
+        assert (done.returncode, restored in done.stdout) == (2, True), done.stderr
+
+
+def test_make_rejects_a_target_that_it_would_break() -> None:
+    for arguments, code in (("--target a$Child", 2), ("--target 'a$$Child'", 0)):
+        command = ["make", "-n", "preview", "STACK=dev", f"ARGS={arguments}"]
+        done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
+        assert done.returncode == code, done.stderr
+        assert ("ARGS has a $ that make would remove" in done.stderr) == (code == 2)
 
 
 def test_a_shell_without_a_login_is_told_how_to_get_one() -> None:

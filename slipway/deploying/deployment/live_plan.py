@@ -382,7 +382,8 @@ def _foreign(buckets: object, stack: Stack) -> list[str]:
         return []
     key = "catalogBucket" if buckets.on == f"gs://{stack.workspace.catalog_bucket}" else "workBucket"
     taken = f"{buckets.on} is another project's bucket, as names of buckets are one for all of Google Cloud"
-    return [f"{taken}; name another {key}: {stack.origin.place('slipway:workspace')}"]
+    shared = "two stacks share a default name if the names of their projects and stacks join to the same text"
+    return [f"{taken} ({shared}); name another {key}: {stack.origin.place('slipway:workspace')}"]
 
 
 def _unread(part: object) -> list[str]:

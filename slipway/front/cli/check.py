@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from slipway.authoring.policy.rule import ADVISORY, MANDATORY
+from slipway.authoring.stack.deleted_files import deleted_stacks, fix_of_deleted
 from slipway.authoring.stack.yaml_file import (
     Document,
     DocumentPart,
@@ -129,7 +130,8 @@ def _paths(stacks: tuple[str, ...], here: Path) -> list[Path]:
     every = sorted((here / "stacks").glob("Pulumi.*.yaml"))
     if stacks or every:
         return [_path(word, here, every) for word in stacks] or every
-    fix = "change to the checkout's folder, or name a file: slipway check FILE"
+    restored = [fix_of_deleted(here, stack) for stack in deleted_stacks(here)]
+    fix = "\n".join(restored) or "change to the checkout's folder, or name a file: slipway check FILE"
     raise ConfigError("there is no stack file here", why=f"no {from_here(here / 'stacks')}/Pulumi.*.yaml", fix=fix)
 
 
@@ -139,10 +141,11 @@ def _path(word: str, here: Path, every: list[Path]) -> Path:
     by_name = {path.stem.removeprefix("Pulumi."): path for path in every}
     if word in by_name:
         return by_name[word]
+    restored = fix_of_deleted(here, Path(word).name.removeprefix("Pulumi.").removesuffix(".yaml"))
     raise ConfigError(
         f"there is no stack {quoted(word)}, and no such file",
         why=f"the stacks are {', '.join(by_name)}" if by_name else "there is no stacks/Pulumi.*.yaml here",
-        fix=f"slipway check {nearest(word, by_name) or ''}".rstrip(),
+        fix=restored or f"slipway check {nearest(word, by_name) or ''}".rstrip(),
     )
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 import click
 
+from slipway.authoring.stack.deleted_files import fix_of_deleted
 from slipway.base.clock import right_time
 from slipway.base.errors import ConfigError, ResourceError
 from slipway.base.files import from_here
@@ -91,7 +92,7 @@ def _stack_file(context: Context) -> Path:
         raise ConfigError(
             f"this checkout has no stack file of stack {context.catalog.stack}",
             why=f"there is no stacks/{name}",
-            fix="name one: slipway what-if FILE",
+            fix=fix_of_deleted(root, context.catalog.stack) or "name one: slipway what-if FILE",
         )
     return Path(from_here(path))
 

@@ -8,6 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from slipway.authoring.stack.deleted_files import fix_of_deleted
 from slipway.authoring.stack.yaml_file import Document, DocumentPart, load, pulumi_project
 from slipway.base.errors import ConfigError, SlipwayError
 from slipway.base.formatting import nearest, quoted
@@ -60,7 +61,7 @@ def find(context: Context, stack: str | None) -> Place:
     folders = (context.folder, *context.folder.parents)
     root = next((folder for folder in folders if (folder / "Pulumi.yaml").is_file()), None)
     files, project = (_files(root), pulumi_project(root)) if root else ({}, "")
-    place = _named(context, stack, files, project) if stack is not None else _chosen(context, files, project)
+    place = _named(context, stack, root, files, project) if stack is not None else _chosen(context, files, project)
     adopted = (entry["id"].of(str) for document in files.values() for entry in _clusters(document))
     place = replace(
         place,
@@ -78,13 +79,14 @@ def find(context: Context, stack: str | None) -> Place:
     return replace(place, of_catalog=f" --catalog {shlex.quote(address)}")
 
 
-def _named(context: Context, stack: str, files: Mapping[str, Document], project: str) -> Place:
+def _named(context: Context, stack: str, root: Path | None, files: Mapping[str, Document], project: str) -> Place:
     if stack not in files:
         near = nearest(stack, files)
+        named = f"slipway doctor --stack {near}" if near else "slipway doctor --catalog gs://BUCKET"
         raise ConfigError(
             f"there is no file of stack {quoted(stack)} here",
             why=f"this checkout has {', '.join(files)}" if files else "this folder is in no checkout",
-            fix=f"slipway doctor --stack {near}" if near else "slipway doctor --catalog gs://BUCKET",
+            fix=fix_of_deleted(root or context.folder, stack) or named,
         )
     document = files[stack]
     place = _of_file(Identity(project, stack), document)

@@ -129,7 +129,8 @@ def test_the_name_of_another_projects_bucket_is_said_to_be_taken(seen: Seen, buc
     with pytest.raises(ResourceError) as error:
         read_plan()
     assert error.value.why == (
-        f"gs://{bucket} is another project's bucket, as names of buckets are one for all of Google Cloud; "
+        f"gs://{bucket} is another project's bucket, as names of buckets are one for all of Google Cloud "
+        "(two stacks share a default name if the names of their projects and stacks join to the same text); "
         f"name another {key}: stacks/Pulumi.dev.yaml, slipway:workspace"
     )
     seen.live = replace(LIVE, buckets=denied)
