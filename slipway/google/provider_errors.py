@@ -105,6 +105,11 @@ _RULES = (
         ),
     ),
     (
+        rf"{QUOTA_TOO_SMALL}: aiplatform\.googleapis\.com/\w*_nvidia_(?:tesla_)?k80\w*",
+        "Vertex AI has no K80 any more",
+        "no quota helps: another GPU, NVIDIA_TESLA_T4 or NVIDIA_L4 for example",
+    ),
+    (
         rf"{QUOTA_TOO_SMALL}(?::[ -]*aiplatform\.googleapis\.com/(?P<metric>\w+))?",
         "the limit of a quota is below what one job or cluster needs",
         (

@@ -38,7 +38,13 @@ _BY_MODULE = {
 }
 _ENVIRONMENTS = frozenset(RUNNERS) - {"conda", "mamba", "micromamba"}
 """Programs of RUNNERS that no prebuilt image has."""
-_OWN_NODES = re.compile(r"--(?:standalone|nnodes(?:[= ]\S+)?)")
+_OWN_NODES = re.compile(r"--(?:standalone|(?:nnodes|rdzv[-_](?:backend|endpoint|id|conf))(?:[= ]\S+)?)")
+_RENDEZVOUS = (
+    re.compile(r"--(?:nnodes|num[_-]machines)[= ](?:\d+:)?(?!1\b)\S"),
+    re.compile(r"--rdzv[_-]backend[= ](?!static\b)\S"),
+    re.compile(r"--(?:rdzv[_-]endpoint|main[_-]process[_-]ip)[= ](?!localhost\b|127\.|0\.0\.0\.0)\S"),
+)
+"""Options that have a service outside of the machine number the machines, only together."""
 _SCRIPT = re.compile(r"\S+\.py(?:\s.*)?")
 _BEFORE = re.compile(r"env|exec|time|nohup|[A-Za-z_]\w*=.*", re.DOTALL)
 """Words before a program."""
@@ -85,7 +91,7 @@ def require_joined(command: str, replicas: int | None) -> None:
         return
     for words in map(_bare, commands(command)):
         launcher = _launcher(words)
-        if launcher:
+        if launcher and not _has_rendezvous(words):
             raise ConfigError(
                 f"{launcher} makes each of the {replicas} machines the first of its own run",
                 why=_BY_SSH_ALONE if launcher in _BY_SSH else f"without more words it trains {replicas} times",
@@ -99,6 +105,12 @@ def _launcher(words: Sequence[str]) -> str:
     if program.startswith("python") and "-m" in words[1:2]:
         return _BY_MODULE.get("".join(words[2:3]), "")
     return program if program in _LAUNCHERS else ""
+
+
+def _has_rendezvous(words: Sequence[str]) -> bool:
+    """Return whether the machines of a launcher meet at a fixed address, where each of them gets its rank."""
+    text = " ".join(words)
+    return "--standalone" not in words and all(option.search(text) for option in _RENDEZVOUS)
 
 
 def _joined(words: Sequence[str], launcher: str) -> str:

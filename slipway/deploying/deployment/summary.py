@@ -13,7 +13,7 @@ from slipway.deploying.deployment.plan import Plan
 from slipway.deploying.deployment.shared_grants import by_member, who_needs
 from slipway.deploying.deployment.workspace_plan import WORK, SharedGrant, others_accounts
 from slipway.deploying.generations.action import Action
-from slipway.google.catalog.lookup import ended_images
+from slipway.google.catalog.lookup import ended_images, replaceable_images
 from slipway.google.live import Live
 from slipway.google.quota.assessment import assess
 from slipway.google.quota.findings import UNAVAILABLE
@@ -22,7 +22,6 @@ from slipway.google.snapshot import ENCRYPTION_FLAG
 from slipway.model.catalog.template import Template
 from slipway.model.cluster import IN_PLACE
 from slipway.model.findings.finding import Grade
-from slipway.model.machines.images import ENDED_FIX
 from slipway.model.origin import Origin
 from slipway.model.prices import crossing_price, price_in_words, signed, total
 from slipway.model.state import State, is_adopted_bucket
@@ -193,8 +192,9 @@ def made_otherwise(before: Plan, after: Plan, templates: Iterable[JobTemplate], 
 
 
 def of_images(templates: Mapping[str, Template], published: Mapping[str, Template], now: datetime) -> Iterator[str]:
-    """Yield the prebuilt images whose last day is over, for templates that did not run them in the last deployment."""
+    """Yield the prebuilt images whose last day is over and that have a newer one, for templates that did not run them
+    in the last deployment."""
     before = ended_images(published.values(), now)
-    for image, names in ended_images(templates.values(), now).items():
+    for image, names in replaceable_images(templates.values(), now).items():
         if new := [name for name in names if name not in before.get(image, ())]:
-            yield f"{join(new)}: {image.ended(now)}\n  fix: {ENDED_FIX}"
+            yield f"{join(new)}: {image.ended(now)}\n  fix: {image.fix}"

@@ -35,7 +35,6 @@ from slipway.front.cli.terminal.options import output_option
 from slipway.model.cluster import at_once
 from slipway.model.findings.finding import Grade
 from slipway.model.identity import Identity
-from slipway.model.machines.images import ENDED_FIX
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.prices import Bounds, Price, dearest, hourly, price_in_words, total
 from slipway.using.context import Clock
@@ -275,13 +274,13 @@ def _misfits(stack: Stack, folder: Path, remarks: DocumentPart) -> None:
 
 
 def _ended(stack: Stack, published: Iterable[Template], remarks: DocumentPart) -> None:
-    """Remark on prebuilt images whose last day is over."""
-    from slipway.google.catalog.lookup import ended_images
+    """Remark on prebuilt images whose last day is over and that have a newer one."""
+    from slipway.google.catalog.lookup import replaceable_images
 
     now = Clock().now()
-    for image, names in ended_images(published, now).items():
+    for image, names in replaceable_images(published, now).items():
         place = remarks["slipway:templates"][stack.templates.index(names[0])]
-        place.wrong(f"{join(names)}: {image.ended(now)}", ENDED_FIX)
+        place.wrong(f"{join(names)}: {image.ended(now)}", image.fix)
 
 
 def _unused(stack: Stack, published: Iterable[Template], remarks: DocumentPart) -> None:

@@ -65,6 +65,11 @@ def ended_images(templates: Iterable[Template], now: datetime) -> Mapping[Prebui
     return ended
 
 
+def replaceable_images(templates: Iterable[Template], now: datetime) -> Mapping[PrebuiltImage, Sequence[str]]:
+    """Return those of `ended_images` for which Google's list has a newer image."""
+    return {image: names for image, names in ended_images(templates, now).items() if image.newer}
+
+
 def checkout(start: Path) -> Path | None:
     """Return the nearest folder upwards that looks like a checkout, or that has things of Slipway's own."""
     folders = (start, *start.parents)

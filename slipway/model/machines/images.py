@@ -19,7 +19,6 @@ from slipway.model.machines.table import accelerator, accelerators
 
 _NAME = re.compile(r"(?:(?:us|europe|asia)-docker\.pkg\.dev/vertex-ai|gcr\.io/cloud-aiplatform)/training/([^:@/]+)\S*")
 _REQUIRED = re.compile(r"[A-Za-z0-9._-]+")
-ENDED_FIX = "a newer image of Google's list, or one of your own: code=Image(…)"
 
 
 @dataclass(frozen=True)
@@ -49,6 +48,22 @@ class PrebuiltImage:
             return ""
         built = f"its {self.framework} {self.version} is built for compute capability {self.oldest_gpu}"
         return f"image {self.name} can't run on {gpu}: {built} to {self.newest_gpu}, and this GPU has {has}"
+
+    @property
+    def newer(self) -> str:
+        """Return the newest image of Google's list for the same framework and hardware; empty if it is this one."""
+        kind = self.name.partition(".")[0]
+        alike = [image for image in _table().values() if image.name.partition(".")[0] == kind]
+        newest = max(alike, key=PrebuiltImage._order)
+        return newest.name if newest._order() > self._order() else ""
+
+    @property
+    def fix(self) -> str:
+        """Return the fix of an image with a newer one."""
+        return f"training/{self.newer}, the newest of Google's list, or an image of your own: code=Image(…)"
+
+    def _order(self) -> tuple[int, ...]:
+        return tuple(map(int, self.version.split(".")))
 
     def gone(self, now: datetime) -> bool:
         """Return whether Google's list no longer offers it."""

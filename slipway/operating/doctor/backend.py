@@ -16,7 +16,7 @@ from slipway.model.findings.kinds import KINDS
 from slipway.model.state import State
 from slipway.operating.doctor.picture import LONGEST_RUN, Picture
 
-_NEWER_IMAGE = "set a newer image of Google's list in these templates, or an image of your own"
+_OWN_IMAGE = "set an image of your own in these templates, as Google's list has nothing newer: code=Image(…)"
 _GOES_ON = "it goes on from there, unless that deployment is still at work"
 _ABANDONED = timedelta(minutes=10)
 _KEPT = timedelta(days=90)
@@ -57,7 +57,8 @@ def images(picture: Picture) -> Iterator[Finding]:
     for image, names in ended_images(templates, picture.now).items():
         words = f"{image.ended(picture.now)}; {join(names)} {'runs' if len(names) == 1 else 'run'} it"
         grade = Grade.WARNING if image.gone(picture.now) else Grade.NOTE
-        yield KINDS["image-ended"].of(Subject("image", image.name), words, _NEWER_IMAGE, grade=grade)
+        fix = f"set in these templates {image.fix}" if image.newer else _OWN_IMAGE
+        yield KINDS["image-ended"].of(Subject("image", image.name), words, fix, grade=grade)
 
 
 def _missing(subject: Subject, picture: Picture) -> Finding:

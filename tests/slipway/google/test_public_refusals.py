@@ -404,3 +404,12 @@ def test_a_log_of_python_tells_the_location() -> None:  # python-aiplatform 4287
     )
     (meaning,) = meanings(said.split("\n"), {})
     assert "constraints/gcp.resourceLocations" in meaning.what and "gcp:region" in meaning.fix
+
+
+def test_no_quota_is_requested_of_a_gpu_that_is_gone() -> None:  # vertex-ai-samples 700
+    meaning = meaning_of(
+        'RuntimeError: Training failed with: code: 8 message: "The following quota metrics exceed quota limits: '
+        'aiplatform.googleapis.com/custom_model_training_nvidia_k80_gpus"',
+        {},
+    )
+    assert meaning.what == "Vertex AI has no K80 any more" and "slipway quota" not in meaning.fix

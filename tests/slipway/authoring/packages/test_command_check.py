@@ -135,6 +135,13 @@ MEETING = "--nnodes $WORLD_SIZE --node-rank $RANK --master-addr $MASTER_ADDR --m
             f"torchrun {MEETING} --nproc-per-node gpu train.py --deepspeed",
         ),
         ("mpirun -np 2 python train.py", f"torchrun {MEETING} --nproc-per-node gpu train.py"),
+        # A static rendezvous, which is torchrun's default, takes each machine's rank from the command.
+        ("torchrun --nnodes 2 --rdzv-endpoint head:29400 train.py", f"torchrun {MEETING}"),
+        ("torchrun --nnodes 2 --rdzv-backend=static --rdzv-endpoint=head train.py", f"torchrun {MEETING}"),
+        ("torchrun --nnodes 2 --rdzv-backend c10d --rdzv-endpoint localhost:0 train.py", f"torchrun {MEETING}"),
+        ("torchrun --nnodes 2 --rdzv-backend c10d train.py", f"torchrun {MEETING}"),
+        ("torchrun --nnodes=1:1 --rdzv-backend c10d --rdzv-endpoint head:1 train.py", f"torchrun {MEETING}"),
+        ("torchrun --rdzv-backend c10d --rdzv-endpoint head:29400 train.py", f"torchrun {MEETING}"),
     ],
 )
 def test_a_launcher_that_trains_on_each_machine_by_itself_is_refused(command: str, fix: str) -> None:
@@ -153,6 +160,11 @@ def test_a_launcher_that_trains_on_each_machine_by_itself_is_refused(command: st
         f"bash -c 'torchrun {MEETING} train.py'",
         "bash -c 'accelerate launch --machine_rank $RANK --num_machines 2 train.py'",
         "bash -c 'mpirun -np 4 python eval.py --shard $RANK'",
+        "torchrun --nnodes 2 --rdzv-backend c10d --rdzv-endpoint head:29400 --nproc-per-node 8 train.py",
+        "torchrun --nnodes=1:2 --rdzv_backend=c10d --rdzv_endpoint=10.0.0.7 train.py",
+        "bash -c 'torchrun --nnodes 2 --rdzv_backend etcd-v2 --rdzv_endpoint $ETCD:2379 train.py'",
+        "python -m torch.distributed.run --nnodes 2 --rdzv-backend c10d --rdzv-endpoint head:1 train.py",
+        "accelerate launch --num_machines 2 --rdzv_backend c10d --main_process_ip head train.py",
         "python train.py",
         "python -m pytest",
         "'",

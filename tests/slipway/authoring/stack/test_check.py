@@ -353,18 +353,21 @@ def test_a_prebuilt_image_that_can_not_run_on_its_gpus_is_refused_unless_the_cod
     assert of(GOOD).exit_code == 0
 
 
-def test_a_prebuilt_image_past_its_last_day_is_a_warning(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_prebuilt_image_past_its_last_day_is_a_warning_if_there_is_a_newer_one(
+    checkout: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     template = checkout / "templates" / "train.py"
-    template.write_text(dedent(TEMPLATE).replace("training/sk:", "training/sklearn-cpu.1-6:"))
     told = {}
-    for day in (11, 12):
-        monkeypatch.setattr(
-            check_module, "Clock", lambda day=day: Clock(now=lambda: datetime(2026, 7, day, tzinfo=UTC))
-        )
-        told[day] = of(GOOD).output
-    since = "slipway:templates[0]: warning: train: image sklearn-cpu.1-6 has had no security updates since 2025-07-11"
-    gone = "slipway:templates[0]: warning: train: image sklearn-cpu.1-6 may be gone: Google's list offered it until"
-    assert since in told[11] and gone in told[12]  # D6, N3
+    for version, year, month, day in [("1-0", 2025, 6, 30), ("1-0", 2025, 7, 1), ("1-6", 2027, 1, 1)]:
+        template.write_text(dedent(TEMPLATE).replace("training/sk:", f"training/sklearn-cpu.{version}:"))
+        now = datetime(year, month, day, tzinfo=UTC)
+        monkeypatch.setattr(check_module, "Clock", lambda now=now: Clock(now=lambda: now))
+        told[month] = of(GOOD).output
+    since = "slipway:templates[0]: warning: train: image sklearn-cpu.1-0 has had no security updates since 2024-06-30"
+    gone = "slipway:templates[0]: warning: train: image sklearn-cpu.1-0 may be gone: Google's list offered it until"
+    assert since in told[6] and gone in told[7]  # D6, N3
+    assert "fix: training/sklearn-cpu.1-6, the newest of Google's list, or an image of your own" in told[7]
+    assert "sklearn-cpu" not in told[1]  # Nothing of the list is newer.
 
 
 BREACHES = {

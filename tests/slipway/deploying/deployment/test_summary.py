@@ -264,13 +264,16 @@ def test_an_image_past_its_last_day_is_told_when_a_template_comes_to_run_it() ->
         request = {"jobSpec": {"workerPoolSpecs": [{"pythonPackageSpec": package}]}}
         return template(name, offer(request=request))
 
-    old, new = running("lora", "pytorch-gpu.2-4.py310"), running("digits", "pytorch-gpu.2-4.py310")
-    own = running("own", "mine")
-    every = {each.name: each for each in (old, new, own)}
+    old, new = running("lora", "pytorch-gpu.2-3.py310"), running("digits", "pytorch-gpu.2-3.py310")
+    own, newest = running("own", "mine"), running("newest", "pytorch-gpu.2-4.py310")
+    every = {each.name: each for each in (old, new, own, newest)}
     after = datetime(2026, 7, 25, tzinfo=UTC)
-    ended = "image pytorch-gpu.2-4.py310 may be gone: Google's list offered it until 2026-07-24\n  fix: a newer image"
+    ended = (
+        "image pytorch-gpu.2-3.py310 may be gone: Google's list offered it until 2026-04-24\n"
+        "  fix: training/pytorch-gpu.2-4.py310, the newest"
+    )
     [first] = of_images(every, {}, after)
     assert first.startswith(f"lora and digits: {ended}")
     [second] = of_images(every, {"lora": old}, after)
     assert second.startswith(f"digits: {ended}")
-    assert list(of_images(every, every, after)) == list(of_images(every, {}, datetime(2025, 7, 24, tzinfo=UTC))) == []
+    assert list(of_images(every, every, after)) == list(of_images(every, {}, datetime(2025, 4, 24, tzinfo=UTC))) == []

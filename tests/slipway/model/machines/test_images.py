@@ -62,6 +62,22 @@ def test_its_days_end() -> None:
     )
 
 
+@pytest.mark.parametrize(
+    ("image", "newer"),
+    [
+        ("pytorch-gpu.1-13.py310", "pytorch-gpu.2-4.py310"),
+        ("pytorch-xla.2-0.py310", "pytorch-xla.2-4.py310"),
+        ("tf-cpu.2-12.py310", "tf-cpu.2-17.py310"),
+        ("sklearn-cpu.1-0", "sklearn-cpu.1-6"),
+        ("sklearn-cpu.1-6", ""),
+        ("pytorch-gpu.2-4.py310", ""),
+    ],
+)
+def test_the_newest_image_of_the_same_framework_and_hardware_is_named(image: str, newer: str) -> None:
+    found = prebuilt(f"{AT}/{image}:latest")
+    assert found and found.newer == newer
+
+
 def test_the_table_is_consistent() -> None:
     from slipway.model.machines.images import _table
 
