@@ -331,8 +331,10 @@ def _grant(resource: _Resource) -> StateGrant | None:
 
 
 def _clusters(resources: Iterable[_Resource], generations: Iterable[_Resource]) -> tuple[StateResource, ...]:
-    """Return the clusters. One that has no name of its own yet has that of its component."""
-    stacks = {resource.name: resource.text("stack") for resource in generations}
+    """Return the clusters. One that has no name of its own yet has that of its component; one whose component has no
+    outputs yet, as after a kill, is of the stack in its label."""
+    stacks = {resource.name: _label(resource) for resource in _of(resources, CLUSTER)}
+    stacks |= {resource.name: stack for resource in generations if (stack := resource.text("stack"))}
     return tuple(
         replace(cluster, name=cluster.name or cluster.logical, stack=stacks.get(cluster.logical, ""))
         for cluster in _placed(resources, CLUSTER, "name")

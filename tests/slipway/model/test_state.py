@@ -122,6 +122,17 @@ def test_of_two_workspaces_in_one_place_each_has_the_clusters_that_its_label_nam
     assert [cluster.name for cluster in part.clusters] == ["web-1a2b3c4"]
 
 
+def test_a_cluster_whose_generation_has_no_outputs_yet_belongs_to_the_workspace_in_its_label() -> None:
+    """An `up` was killed just then: the next one said that the other workspace was renamed, and changed nothing."""
+    place = {"name": "web-cpu-1a2b3c4", "project": "acme", "location": "us-central1"}
+    stack = resource("Generation", "web-cpu-1a2b3c4")
+    for key in ("labels", "effectiveLabels"):
+        labelled = resource(f"Generation${CLUSTER}", "web-cpu-1a2b3c4", **place, **{key: {"slipway-stack": "p-web"}})
+        known = read(stack | labelled)
+        assert known.part("web-two-", ["web-"], [], ["p-web"]).clusters == ()
+        assert [cluster.stack for cluster in known.part("web-", ["web-two-"], [], ["p-web-two"]).clusters] == ["p-web"]
+
+
 def test_a_grant_tells_what_it_is_on() -> None:  # P5
     trainer, of = "trainer@acme.iam.gserviceaccount.com", {"role": "roles/a", "member": "user:ada@acme.example"}
     stack = resource("Workspace$gcp:projects/iAMMember:IAMMember", "p", project="acme", **of)
