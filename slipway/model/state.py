@@ -138,8 +138,8 @@ class State:
     restored: Mapping[str, int] = field(default_factory=dict)
     #: The addresses of packages.
     packages: frozenset[str] = frozenset()
-    #: The stack has the object that lists the clusters made last.
-    creation: bool = False
+    #: The logical names of the objects that list the clusters made last.
+    creations: frozenset[str] = frozenset()
     grants: tuple[StateGrant, ...] = ()
     #: Members, as the stack file names them.
     submitters: tuple[str, ...] = ()
@@ -175,6 +175,11 @@ class State:
     #: The types and logical names of all that the program has in the state; not compared either.
     names: frozenset[tuple[str, str]] = field(default=frozenset(), compare=False)
 
+    @property
+    def creation(self) -> bool:
+        """Whether the stack has the object that lists the clusters made last."""
+        return bool(self.creations)
+
     def regions_beside(self, region: str) -> tuple[str, ...]:
         """Return the other regions than the stack's where its clusters are, or may be."""
         return tuple(sorted({*(cluster.region for cluster in self.clusters), *self.other_regions} - {"", region}))
@@ -188,9 +193,12 @@ class State:
         projects and regions of clusters that are not its own. `stacks`: the others' names in labels.
         """
 
-        def own(logical: str) -> bool:
+        def prefix_of(logical: str) -> str:
             # Of `ml-` and `ml-eu-`, which both begin a name, the longer one is its workspace's.
-            return max((each for each in ("", prefix, *others) if logical.startswith(each)), key=len) == prefix
+            return max((each for each in ("", prefix, *others) if logical.startswith(each)), key=len)
+
+        def own(logical: str) -> bool:
+            return prefix_of(logical) == prefix
 
         def named(resources: Iterable[Named]) -> tuple[Named, ...]:
             return tuple(
@@ -214,6 +222,8 @@ class State:
             accounts=named(self.accounts),
             catalog_bucket=catalog,
             clusters=clusters,
+            # That of a renamed workspace still has the former name.
+            creations=frozenset(name for name in self.creations if prefix_of(name) not in others),
             grants=grants,
             submitters=_submitters(grant.name for grant in grants if not grant.on),
         )
@@ -245,7 +255,7 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
         digests=_digests(published),
         restored=_restored(_of(parsed, _CATALOG)),
         packages=_packages(parsed),
-        creation=_has_creation(parsed),
+        creations=_creations(parsed),
         catalogs=catalogs,
         grants=_grants(parsed),
         submitters=_submitters(resource.name for resource in _own(_of(parsed, _PROJECT_GRANT), _WORKSPACE)),
@@ -366,9 +376,9 @@ def _packages(resources: Iterable[_Resource]) -> frozenset[str]:
     return frozenset(f"gs://{package.text('bucket')}/{package.text('name')}" for package in packages)
 
 
-def _has_creation(resources: Iterable[_Resource]) -> bool:
-    """Return whether the workspace has the object that lists the clusters that were created last."""
-    return any(resource.parent == _WORKSPACE for resource in _of(resources, OBJECT))
+def _creations(resources: Iterable[_Resource]) -> frozenset[str]:
+    """Return the logical names of the workspaces' objects that list the clusters that were created last."""
+    return frozenset(resource.name for resource in _own(_of(resources, OBJECT), _WORKSPACE))
 
 
 def _grants(resources: Collection[_Resource]) -> tuple[StateGrant, ...]:

@@ -80,7 +80,7 @@ def test_a_stack_is_read_by_roles_and_places() -> None:
         buckets=(StateResource("work", "acme-work", "acme", "us-central1"),),
         accounts=(StateResource("trainer", "trainer@acme.iam.gserviceaccount.com", "acme"),),
         catalog_bucket="acme-catalog",
-        creation=True,
+        creations=frozenset({"creation"}),
         grants=(StateGrant("trainer-viewer", "roles/viewer", "serviceAccount:trainer@acme.iam.gserviceaccount.com"),),
         submitters=("group::of@acme.example",),
         called={"trainer@acme.iam.gserviceaccount.com": "Slipway trainer (prod)"},
@@ -110,6 +110,13 @@ def test_of_two_workspaces_whose_names_begin_alike_each_has_its_own() -> None:
     for prefix in prefixes:
         part = known.part(prefix, [each for each in prefixes if each not in ("", prefix)], [], [])
         assert [bucket.name for bucket in part.buckets] == [f"acme-{prefix}work"]
+
+
+def test_the_object_of_one_workspace_is_not_that_of_another() -> None:
+    """Of two workspaces, the preview after a recovery from a killed `up` created an object of the other one."""
+    known = read(resource("Workspace$gcp:storage/bucketObject:BucketObject", "web-two-creation", name="creation"))
+    assert not known.part("web-", ["web-two-"], [], []).creation
+    assert known.part("web-two-", ["web-"], [], []).creation and known.part("renamed-", [], [], []).creation
 
 
 def test_of_two_workspaces_in_one_place_each_has_the_clusters_that_its_label_names() -> None:
