@@ -193,12 +193,8 @@ class State:
         projects and regions of clusters that are not its own. `stacks`: the others' names in labels.
         """
 
-        def prefix_of(logical: str) -> str:
-            # Of `ml-` and `ml-eu-`, which both begin a name, the longer one is its workspace's.
-            return max((each for each in ("", prefix, *others) if logical.startswith(each)), key=len)
-
         def own(logical: str) -> bool:
-            return prefix_of(logical) == prefix
+            return _prefix_of(logical, (prefix, *others)) == prefix
 
         def named(resources: Iterable[Named]) -> tuple[Named, ...]:
             return tuple(
@@ -222,8 +218,7 @@ class State:
             accounts=named(self.accounts),
             catalog_bucket=catalog,
             clusters=clusters,
-            # That of a renamed workspace still has the former name.
-            creations=frozenset(name for name in self.creations if prefix_of(name) not in others),
+            creations=_creations_beside(self.creations, prefix, others),
             grants=grants,
             submitters=_submitters(grant.name for grant in grants if not grant.on),
         )
@@ -232,6 +227,16 @@ class State:
         """Tell whether the state has a cluster, by its id."""
         place = (project, region, cluster)
         return any((known.project, known.region, known.name) == place for known in self.clusters)
+
+
+def _prefix_of(logical: str, prefixes: Iterable[str]) -> str:
+    """Return the prefix of a logical name: of `ml-` and `ml-eu-`, which both begin a name, the longer one."""
+    return max((each for each in ("", *prefixes) if logical.startswith(each)), key=len)
+
+
+def _creations_beside(creations: Iterable[str], prefix: str, others: Collection[str]) -> frozenset[str]:
+    """Return the objects that are not those of other workspaces; that of a renamed workspace has its former name."""
+    return frozenset(name for name in creations if _prefix_of(name, (prefix, *others)) not in others)
 
 
 def is_adopted_bucket(logical: str) -> bool:
