@@ -139,8 +139,8 @@ class State:
     restored: Mapping[str, int] = field(default_factory=dict)
     #: The addresses of packages.
     packages: frozenset[str] = frozenset()
-    #: The stack has the object that lists the clusters made last.
-    creation: bool = False
+    #: The logical names of the objects that list the clusters made last.
+    creations: frozenset[str] = frozenset()
     grants: tuple[StateGrant, ...] = ()
     #: Members, as the stack file names them.
     submitters: tuple[str, ...] = ()
@@ -178,6 +178,11 @@ class State:
     #: The types and logical names of all that the program has in the state; not compared either.
     names: frozenset[tuple[str, str]] = field(default=frozenset(), compare=False)
 
+    @property
+    def creation(self) -> bool:
+        """Whether the stack has the object that lists the clusters made last."""
+        return bool(self.creations)
+
     def regions_beside(self, region: str) -> tuple[str, ...]:
         """Return the other regions than the stack's where its clusters are, or may be."""
         return tuple(sorted({*(cluster.region for cluster in self.clusters), *self.other_regions} - {"", region}))
@@ -192,8 +197,7 @@ class State:
         """
 
         def own(logical: str) -> bool:
-            # Of `ml-` and `ml-eu-`, which both begin a name, the longer one is its workspace's.
-            return max((each for each in ("", prefix, *others) if logical.startswith(each)), key=len) == prefix
+            return _prefix_of(logical, (prefix, *others)) == prefix
 
         def named(resources: Iterable[Named]) -> tuple[Named, ...]:
             return tuple(
@@ -217,6 +221,7 @@ class State:
             accounts=named(self.accounts),
             catalog_bucket=catalog,
             clusters=clusters,
+            creations=_creations_beside(self.creations, prefix, others),
             grants=grants,
             submitters=_submitters(grant.name for grant in grants if not grant.on),
         )
@@ -225,6 +230,16 @@ class State:
         """Tell whether the state has a cluster, by its id."""
         place = (project, region, cluster)
         return any((known.project, known.region, known.name) == place for known in self.clusters)
+
+
+def _prefix_of(logical: str, prefixes: Iterable[str]) -> str:
+    """Return the prefix of a logical name: of `ml-` and `ml-eu-`, which both begin a name, the longer one."""
+    return max((each for each in ("", *prefixes) if logical.startswith(each)), key=len)
+
+
+def _creations_beside(creations: Iterable[str], prefix: str, others: Collection[str]) -> frozenset[str]:
+    """Return the objects that are not those of other workspaces; that of a renamed workspace has its former name."""
+    return frozenset(name for name in creations if _prefix_of(name, (prefix, *others)) not in others)
 
 
 def is_adopted_bucket(logical: str) -> bool:
@@ -249,7 +264,7 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
         digests=_digests(published),
         restored=_restored(_of(parsed, _CATALOG)),
         packages=_packages(parsed),
-        creation=_has_creation(parsed),
+        creations=_creations(parsed),
         catalogs=catalogs,
         grants=grants,
         submitters=_submitters(resource.name for resource in _own(_of(parsed, _PROJECT_GRANT), _WORKSPACE)),
@@ -336,8 +351,10 @@ def _grant(resource: _Resource) -> StateGrant | None:
 
 
 def _clusters(resources: Iterable[_Resource], generations: Iterable[_Resource]) -> tuple[StateResource, ...]:
-    """Return the clusters. One that has no name of its own yet has that of its component."""
-    stacks = {resource.name: resource.text("stack") for resource in generations}
+    """Return the clusters. One that has no name of its own yet has that of its component; one whose component has no
+    outputs yet, as after a kill, is of the stack in its label."""
+    stacks = {resource.name: _label(resource) for resource in _of(resources, CLUSTER)}
+    stacks |= {resource.name: stack for resource in generations if (stack := resource.text("stack"))}
     return tuple(
         replace(cluster, name=cluster.name or cluster.logical, stack=stacks.get(cluster.logical, ""))
         for cluster in _placed(resources, CLUSTER, "name")
@@ -369,9 +386,9 @@ def _packages(resources: Iterable[_Resource]) -> frozenset[str]:
     return frozenset(f"gs://{package.text('bucket')}/{package.text('name')}" for package in packages)
 
 
-def _has_creation(resources: Iterable[_Resource]) -> bool:
-    """Return whether the workspace has the object that lists the clusters that were created last."""
-    return any(resource.parent == _WORKSPACE for resource in _of(resources, OBJECT))
+def _creations(resources: Iterable[_Resource]) -> frozenset[str]:
+    """Return the logical names of the workspaces' objects that list the clusters that were created last."""
+    return frozenset(resource.name for resource in _own(_of(resources, OBJECT), _WORKSPACE))
 
 
 def _grants(resources: Collection[_Resource]) -> tuple[StateGrant, ...]:

@@ -243,7 +243,7 @@ def _state(of: Deployment, clusters: Mapping[str, PersistentResource]) -> State:
             *(StateResource(other_logical(trainer), trainer, stack.project) for trainer in catalog.trainers.values()),
         ),
         catalog_bucket=catalog.catalog_bucket,
-        creation=True,
+        creations=frozenset({"creation"}),
         submitters=stack.submitters,
     )
 

@@ -328,11 +328,11 @@ def job(name: str, *, catalog: str | None = None) -> Job:
     """Return the job of this name, number, resource name or request id; a template's name is your newest job of it, or
     that of others if you have none. `catalog` is `gs://BUCKET[/NAME]`, else the command's default. Raises
     ResourceError, ConfigError and CloudError."""
-    from slipway.using.jobs.finding import find_job
+    from slipway.using.submission.sent_job import find_sent_job
 
     check(name=name, catalog=catalog)
     context = context_of(catalog)
-    target = find_job(context, name, tell=_log.info)
+    target = find_sent_job(context, name, tell=_log.info)
     named = target.display_name if target.request_id and name not in (target.id, target.name) else ""
     return Job(target.name, target.request_id, target, context, named)
 

@@ -164,11 +164,11 @@ def _like(
     context: Context, name: str, asked: SubmissionRequest, *, own_code: bool
 ) -> tuple[SubmissionRequest, RunLikeness | None]:
     """Return the request, and the session's run that it is like, if any."""
-    from slipway.using.jobs.finding import find_job
     from slipway.using.sessions.likeness import run_like
     from slipway.using.submission.like import request_like
+    from slipway.using.submission.sent_job import find_sent_job
 
-    find = partial(find_job, context, tell=_log.info)
+    find = partial(find_sent_job, context, tell=_log.info)
     run = run_like(context.connection.storage, name, find)
     likeness = request_like(context, run.job if run else find(name), asked, own_code=own_code or bool(run))
     for line in likeness.notes:

@@ -160,8 +160,10 @@ def _unknown(vertex: Vertex, text: str) -> ResourceError:
     with contextlib.suppress(CloudError):
         recent = [job.display_name for job in islice(vertex.jobs_of_every_kind(), _RECENT)]
     near = nearest(text, recent, cutoff=0.9)  # Jobs of one template differ in eight random letters alone.
+    by_list = not text.isdigit() and "/" not in text
+    hidden = "; a list may hide a job for a minute after its submission" if by_list else ""
     return ResourceError(
         f"no job {quoted(text)} in {vertex.project}, {join(vertex.regions, 'or')}",
-        why="none of that name or number is listed there",
+        why=f"none of that name or number is listed there{hidden}",
         fix=f"{near}, if that was meant; else slipway jobs list" if near else "slipway jobs list",
     )

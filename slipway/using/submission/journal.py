@@ -23,6 +23,9 @@ from slipway.using.submission.delivery import SendState
 VARIABLE = "SLIPWAY_JOURNAL"
 """The variable that names the folder for records."""
 
+_NEWEST = 200
+"""The number of entries that are read to find a job that was just sent."""
+
 
 @dataclass(frozen=True)
 class JournalEntry:
@@ -131,6 +134,15 @@ class SubmissionJournal:
             except OSError:
                 raise error from problem
             return DamagedEntry(request_id, "", SendState.SENDING, when, error=error)
+
+    def newest(self) -> list[JournalEntry]:
+        """Return the readable entries that were written last, the newest first."""
+        files = list[tuple[int, str]]()
+        for file in self.folder.glob("*.json"):
+            with contextlib.suppress(OSError):  # It was removed meanwhile.
+                files.append((file.stat().st_mtime_ns, file.stem))
+        newest = [request_id for _, request_id in sorted(files, reverse=True)[:_NEWEST]]
+        return [entry for entry in map(self.read, newest) if entry]
 
     def write(self, entry: JournalEntry, *, durable: bool = True) -> None:
         """Write an entry. Raises SlipwayError when the disk does not take it."""

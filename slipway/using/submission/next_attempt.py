@@ -13,9 +13,9 @@ from slipway.model.labels import REQUEST_LABEL, STACK_LABEL, label_filter
 from slipway.using.context import Context
 from slipway.using.jobs.claim import Claim, mark_of, next_claim, read_claim
 from slipway.using.jobs.claimant import about_original, original
-from slipway.using.jobs.finding import find_job
 from slipway.using.jobs.race import decided
 from slipway.using.submission.request import attempt_id
+from slipway.using.submission.sent_job import find_sent_job
 
 _EVERY_S = 2.0
 
@@ -41,9 +41,9 @@ def next_attempt(context: Context, job: VertexJob, within: float | None = 0.0) -
 
 
 def last_attempt(context: Context, text: str, tell: Callable[[str], None]) -> VertexJob:
-    """Return the job that `find_job` does, or the one that its submission fell back to; that of a number as it is.
+    """Return the job that `find_sent_job` does, or the one that its submission fell back to; that of a number as it is.
     Raises ResourceError."""
-    job = find_job(context, text, tell=tell)
+    job = find_sent_job(context, text, tell=tell)
     while text not in (job.id, job.name) and (later := next_attempt(context, job)):
         tell(_about_fallback(job, later))
         job = later

@@ -279,8 +279,10 @@ class RaceSender:
     def _end_cancelled(self, request: Request, legs: _Legs, *, sent: bool) -> NoReturn:
         """End all legs of a cancelled race. Raises Cancelled, and AnswerUnknown where one may still wait."""
         names = [name for attempt in legs.sent.values() for name in (attempt.job.name, *attempt.copies)]
-        end(self.context, names, self.show.note)
-        self._end_lost(legs)
+        try:
+            end(self.context, names, self.show.note)
+        finally:
+            self._end_lost(legs)
         raise cancelled(request, sent=sent)
 
     def _sent_from_here(self, leg: PendingLeg) -> bool:
@@ -299,24 +301,34 @@ class RaceSender:
             leg = next_leg(pending)
             pending.remove(leg)
             clock.sleep(max(0.0, leg.due - clock.monotonic()))
-            following: PendingLeg | None = None
             try:
-                attempt = self._sender().earlier(leg.candidate.request)
-            except JobGoneError:
+                following = self._end_lost_leg(leg, winner)
+            except AnswerUnknown as problem:
+                unknown.append(problem)
                 continue
-            except (AnswerUnknown, *TRANSIENT) as problem:
-                following = leg.after_unread_list(clock.monotonic(), self.policy)
-                if following is None:
-                    unknown.append(_not_known(leg, problem.why))
-            else:
-                if attempt:
-                    others = {attempt.job.name, *attempt.copies} - {winner}
-                    end(self.context, sorted(others), self.show.note)
-                else:
-                    following = leg.after_empty_list(clock.monotonic(), self.policy)
-            pending += [following] if following and following.lost else []
+            if following and following.lost:
+                pending.append(following)
         if unknown:
             raise unknown[0]
+
+    def _end_lost_leg(self, leg: PendingLeg, winner: str) -> PendingLeg | None:
+        """Look once for a leg whose answer was lost, and cancel it. Return the leg as it is tried again, None if that
+        is not necessary. Raises AnswerUnknown where it is given up."""
+        clock, not_ended = self.context.clock, _not_known
+        try:
+            attempt = self._sender().earlier(leg.candidate.request)
+            if attempt is None:
+                return leg.after_empty_list(clock.monotonic(), self.policy)
+            not_ended = _not_cancelled
+            end(self.context, sorted({attempt.job.name, *attempt.copies} - {winner}), self.show.note)
+        except JobGoneError:
+            return None
+        except (AnswerUnknown, *TRANSIENT) as problem:
+            following = leg.after_unread_list(clock.monotonic(), self.policy)
+            if following is None:
+                raise not_ended(leg, problem.why) from problem
+            return following
+        return None
 
 
 def choose_legs(
@@ -338,6 +350,15 @@ def _not_known(leg: PendingLeg, why: str) -> AnswerUnknown:
         f"{request.body.get('displayName', 'the job')} may wait in {request.region} and is not listed there",
         why=why,
         risk=f"looks again, and cancels it once another region has won; {request.when_twice}",
+    )
+
+
+def _not_cancelled(leg: PendingLeg, why: str) -> AnswerUnknown:
+    request = leg.candidate.request
+    return AnswerUnknown(
+        f"{request.body.get('displayName', 'the job')} waits in {request.region} and could not be cancelled",
+        why=why,
+        risk="cancels it, and starts nothing else",
     )
 
 

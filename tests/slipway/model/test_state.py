@@ -80,7 +80,7 @@ def test_a_stack_is_read_by_roles_and_places() -> None:
         buckets=(StateResource("work", "acme-work", "acme", "us-central1"),),
         accounts=(StateResource("trainer", "trainer@acme.iam.gserviceaccount.com", "acme"),),
         catalog_bucket="acme-catalog",
-        creation=True,
+        creations=frozenset({"creation"}),
         grants=(StateGrant("trainer-viewer", "roles/viewer", "serviceAccount:trainer@acme.iam.gserviceaccount.com"),),
         submitters=("group::of@acme.example",),
         called={"trainer@acme.iam.gserviceaccount.com": "Slipway trainer (prod)"},
@@ -112,6 +112,13 @@ def test_of_two_workspaces_whose_names_begin_alike_each_has_its_own() -> None:
         assert [bucket.name for bucket in part.buckets] == [f"acme-{prefix}work"]
 
 
+def test_the_object_of_one_workspace_is_not_that_of_another() -> None:
+    """Of two workspaces, the preview after a recovery from a killed `up` created an object of the other one."""
+    known = read(resource("Workspace$gcp:storage/bucketObject:BucketObject", "web-two-creation", name="creation"))
+    assert not known.part("web-", ["web-two-"], [], []).creation
+    assert known.part("web-two-", ["web-"], [], []).creation and known.part("renamed-", [], [], []).creation
+
+
 def test_of_two_workspaces_in_one_place_each_has_the_clusters_that_its_label_names() -> None:
     stack = dict[str, Any]()
     for name in ("web", "web-two"):
@@ -120,6 +127,17 @@ def test_of_two_workspaces_in_one_place_each_has_the_clusters_that_its_label_nam
         stack |= resource(f"Generation${CLUSTER}", f"{name}-1a2b3c4", **place)
     part = read(stack).part("web-", ["web-two-"], [], ["p-web-two"])
     assert [cluster.name for cluster in part.clusters] == ["web-1a2b3c4"]
+
+
+def test_a_cluster_whose_generation_has_no_outputs_yet_belongs_to_the_workspace_in_its_label() -> None:
+    """An `up` was killed just then: the next one said that the other workspace was renamed, and changed nothing."""
+    place = {"name": "web-cpu-1a2b3c4", "project": "acme", "location": "us-central1"}
+    stack = resource("Generation", "web-cpu-1a2b3c4")
+    for key in ("labels", "effectiveLabels"):
+        labelled = resource(f"Generation${CLUSTER}", "web-cpu-1a2b3c4", **place, **{key: {"slipway-stack": "p-web"}})
+        known = read(stack | labelled)
+        assert known.part("web-two-", ["web-"], [], ["p-web"]).clusters == ()
+        assert [cluster.stack for cluster in known.part("web-", ["web-two-"], [], ["p-web-two"]).clusters] == ["p-web"]
 
 
 def test_a_grant_tells_what_it_is_on() -> None:  # P5

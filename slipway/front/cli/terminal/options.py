@@ -229,11 +229,11 @@ def found_jobs(context: Context, texts: Sequence[str], *, of_template: bool = Tr
 
 
 def found_job(context: Context, text: str, *, of_template: bool = True) -> VertexJob:
-    """Return the job that `find_job` does, and tell which of several was taken. Raises ResourceError."""
+    """Return the job that `find_sent_job` does, and tell which of several was taken. Raises ResourceError."""
     from slipway.front.cli.terminal import screen
-    from slipway.using.jobs.finding import find_job
+    from slipway.using.submission.sent_job import find_sent_job
 
-    return find_job(context, text, of_template=of_template, tell=lambda message: screen.note(f"note: {message}"))
+    return find_sent_job(context, text, of_template=of_template, tell=lambda message: screen.note(f"note: {message}"))
 
 
 def found_last_attempt(context: Context, text: str) -> VertexJob:

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.base.errors import AnswerUnknown, Cancelled, ConfigError, PolicyError, WaitTimeout
-from slipway.google.failures import Answer, failure
+from slipway.google.failures import Answer, Unavailable, failure
 from slipway.google.jobs import VertexJob
 from slipway.model.kinds import JobKind
 from slipway.using.jobs.claimant import JobGoneError, OtherJobError
@@ -54,6 +54,8 @@ class Regions(CancelledService):
     begins: Mapping[str, float] = field(default_factory=dict)
     #: Regions whose lists can't be read.
     unlisted: tuple[str, ...] = ()
+    #: The cancels that a region does not take, before it takes one.
+    no_cancels: dict[str, int] = field(default_factory=dict)
 
     @property
     def context(self) -> Any:
@@ -81,6 +83,13 @@ class Regions(CancelledService):
     def job(self, name: str) -> VertexJob:
         self._require_answer(name.split("/")[3])
         return super().job(name.replace("projects/p/", "projects/1/"))
+
+    def cancel(self, name: str) -> None:
+        region = name.split("/")[3]
+        if self.no_cancels.get(region, 0) > 0:
+            self.no_cancels[region] -= 1
+            raise failure(CALL, Answer(503, "UNAVAILABLE", "busy"))
+        super().cancel(name)
 
     def _require_answer(self, *regions: str) -> None:
         if {*regions} & {*self.silent}:
@@ -338,6 +347,24 @@ def test_a_lost_leg_that_no_list_can_show_is_no_success_and_the_same_command_end
     assert race(there, again=True).attempt.job.region == EAST and states(there)[HOME] == "CANCELLED"
 
 
+def test_a_lost_leg_that_takes_no_cancel_for_a_while_is_cancelled_later() -> None:
+    """One answer of its region ended the command with that error, and nothing named the leg that waited."""
+    there = lost_leg(8.0, no_cancels={HOME: 3})
+    assert race(there).attempt.job.region == EAST
+    assert states(there) == {HOME: "CANCELLED", EAST: "RUNNING", WEST: "CANCELLED"}
+
+
+@pytest.mark.parametrize("lag", [8.0, 30.0])
+def test_a_lost_leg_that_takes_no_cancel_is_named_and_is_no_success(lag: float) -> None:
+    there = lost_leg(lag, no_cancels={HOME: 1000})
+    with pytest.raises(AnswerUnknown) as unknown:
+        race(there)
+    assert f"waits in {HOME} and could not be cancelled" in unknown.value.what and there.time < 90
+    assert states(there) == {HOME: "QUEUED", EAST: "RUNNING", WEST: "CANCELLED"}
+    there.no_cancels = {}
+    assert race(there, again=True).attempt.job.region == EAST and states(there)[HOME] == "CANCELLED"
+
+
 @pytest.mark.parametrize("lag", [0.0, 8.0, 30.0])
 def test_a_leg_whose_answer_was_lost_may_win(lag: float) -> None:
     there = lost_leg(lag)
@@ -346,9 +373,10 @@ def test_a_leg_whose_answer_was_lost_may_win(lag: float) -> None:
     assert states(there) == {HOME: "RUNNING", EAST: "CANCELLED", WEST: "CANCELLED"}
 
 
+@pytest.mark.parametrize("busy", [0, 1000])
 @pytest.mark.parametrize("lag", [0.0, 8.0, 30.0])
-def test_a_cancel_ends_a_leg_whose_answer_was_lost_too(lag: float) -> None:
-    there = lost_leg(lag)
+def test_a_cancel_ends_a_leg_whose_answer_was_lost_too(lag: float, busy: int) -> None:
+    there = lost_leg(lag, no_cancels={EAST: busy})
     there.begins, sleep = {}, there.sleep
 
     def sleep_and_cancel(seconds: float) -> None:
@@ -356,9 +384,10 @@ def test_a_cancel_ends_a_leg_whose_answer_was_lost_too(lag: float) -> None:
         there.stored["gs://work/claims/r1"] = "cancelled"
 
     there.sleep = sleep_and_cancel  # type: ignore[method-assign]
-    with suppress(Cancelled):
+    with suppress(Cancelled, Unavailable):
         assert race(there).attempt.job.ended
-    assert states(there)[HOME] == "CANCELLED" and "QUEUED" not in states(there).values()
+    left = [region for region, state in states(there).items() if state == "QUEUED"]
+    assert states(there)[HOME] == "CANCELLED" and left in ([], [EAST] if busy else [])
 
 
 @pytest.mark.parametrize(("seconds", "out"), [(150.0, (HOME, WEST)), (3000.0, ())])

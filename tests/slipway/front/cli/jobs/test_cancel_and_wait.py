@@ -94,6 +94,19 @@ def test_several_jobs_are_cancelled_and_waited_for_in_one_command(stack: Stack) 
     assert document.code == 8 and [job["displayName"] for job in document.json["jobs"]] == [first, second]
 
 
+@pytest.mark.parametrize("text", ["name", "chosen", "request"])
+def test_a_job_just_sent_is_cancelled_though_no_list_shows_it(stack: Stack, text: str) -> None:
+    """`no job of that name`, exit code 4, and the job ran afterwards."""
+    held(stack)
+    with stack.faults({"kind": "lagging-list", "match": "GET .*/customJobs", "seconds": 60}):
+        name = sent(stack, SLEEP, "--capacity", "pool", "--request-id", "mine", "--name", "chosen")
+        typed = {"name": name, "chosen": "chosen", "request": "mine"}[text]
+        unknown = stack.run("jobs", "cancel", typed, SLIPWAY_JOURNAL="other")
+        assert unknown.code == 4 and "a list may hide a job for a minute" in unknown.err
+        assert f"cancelling {name}\n" in stack.well("jobs", "cancel", typed).out
+    stack.until(lambda: states(stack)[name] == "CANCELLED")
+
+
 def test_the_copies_of_a_job_are_cancelled_with_it(stack: Stack) -> None:
     """The same request was sent from two machines, and none of its jobs has begun: one that stays would run it."""
     held(stack)
