@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from slipway.authoring.packages.code_folder import CodeFolder
-from slipway.authoring.packages.command_check import Machine, hidden, lacking, require_joined
+from slipway.authoring.packages.command_check import Machine, hidden, lacking, replaced, require_joined
 from slipway.authoring.packages.command_script import script_of
 from slipway.authoring.packages.folder_check import about, require_named
 from slipway.authoring.packages.folder_packages import FolderPackages, packages_of
@@ -53,6 +53,7 @@ def check_command(
     packages = packages_of(tree.files, source.name, script_of(command))
     if packages.code:
         lines.append(f"modules also from {join(packages.code)}")
+    lines += replaced(tree.files, packages)
     here, others = machines(template, asked)
     if here:
         lines += lacking(tree.files, command, packages, here, others)

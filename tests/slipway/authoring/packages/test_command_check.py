@@ -4,7 +4,7 @@ import shlex
 
 import pytest
 
-from slipway.authoring.packages.command_check import Machine, hidden, lacking, require_joined
+from slipway.authoring.packages.command_check import Machine, hidden, lacking, replaced, require_joined
 from slipway.authoring.packages.command_script import script_of
 from slipway.authoring.packages.folder_packages import packages_of
 from slipway.base.errors import ConfigError
@@ -26,7 +26,39 @@ HEADER = '# /// script\n# dependencies = ["six"]\n# ///\nimport cv2, torch\n'
 NONE = ": imported, in no list of packages, and image sklearn-cpu.1-6 is not known to have {}: list {}"
 OR = ", or --machine g2-standard-12"
 NO_PROGRAM = "image sklearn-cpu.1-6 has no such program"
+UV = ": imported, in no list of packages, and image sklearn-cpu.1-6 is not known to have them: {}"
+UNLISTED = ": imported, in no list of packages, and image sklearn-cpu.1-6 is not known to have it: "
 TORCH = "! torch (by train.py)" + NONE.format("it", f"torch in requirements.txt{OR}")
+PROJECT = '[project]\nname = "x"\ndependencies = ["six"]\n'
+EXTRA = '[project.optional-dependencies]\ntorch = ["torch>=2"]\n'
+SIX, OF_INDEX = '[[package]]\nname = "six"\n', 'version = "2"\nsource = { registry = "https://pypi.org/simple" }\n'
+SIX_AND_TORCH = f'{SIX}{OF_INDEX}[[package]]\nname = "torch"\n{OF_INDEX}'
+NEEDS_TORCH = f'{SIX}{OF_INDEX}dependencies = [{{ name = "torch" }}]\n[[package]]\nname = "torch"\n{OF_INDEX}'
+ONLY = "! torch (by train.py) is only in {}, which is not installed: {}" + OR
+POETRY = '[tool.poetry]\nname = "x"\n[tool.poetry.dependencies]\nsix = "*"\n'
+POETRY_LOCK = f'{SIX}version = "1"\n[[package]]\nname = "torch"\nversion = "2"\n'
+IN_PROJECT = "list torch in project.dependencies of pyproject.toml"
+LOCK_ALONE = "! torch (by train.py) is only in `{}`, as no dependency requires it, and not installed: {} add torch" + OR
+POETRY_NEEDS = f"{SIX}version = '1'\ndependencies.torch = '*'\n[[package]]\nname = 'torch'\nversion = '2'\n"
+POETRY_GROUP = POETRY + '[tool.poetry.group.gpu.dependencies]\ntorch = "*"\n'
+GROUP = PROJECT + '[dependency-groups]\ngpu = ["torch", {include-group = "x"}]\n'
+OLD_GROUP = PROJECT + '[tool.uv]\ndev-dependencies = ["torch"]\n'
+ANOTHER = f"! torch (by train.py){UNLISTED}{IN_PROJECT}{OR}"
+NOT_INSTALLED = [
+    (PROJECT + EXTRA, {"uv.lock": SIX_AND_TORCH}, ONLY.format("extra `torch`", "uv add torch")),
+    (PROJECT + EXTRA, {}, ONLY.format("extra `torch`", IN_PROJECT)),
+    ('[project]\nname = "x"\n' + EXTRA, {}, ONLY.format("extra `torch`", IN_PROJECT)),
+    (GROUP, {"uv.lock": SIX_AND_TORCH}, ONLY.format("group `gpu`", "uv add torch")),
+    (OLD_GROUP, {}, ONLY.format("group `dev`", "uv add torch")),
+    (PROJECT, {"uv.lock": SIX_AND_TORCH}, LOCK_ALONE.format("uv.lock", "uv")),
+    (PROJECT + EXTRA, {"uv.lock": NEEDS_TORCH}, ""),
+    (POETRY_GROUP, {"poetry.lock": POETRY_LOCK}, ONLY.format("group `gpu`", "poetry add torch")),
+    (POETRY + '[tool.poetry.extras]\nfast = ["torch"]\n', {}, ONLY.format("extra `fast`", "poetry add torch")),
+    (POETRY, {"poetry.lock": POETRY_LOCK}, LOCK_ALONE.format("poetry.lock", "poetry")),
+    (POETRY, {"poetry.lock": POETRY_NEEDS}, ""),
+    (PROJECT.replace("six", "hydra-core"), {"uv.lock": ""}, ANOTHER.replace(IN_PROJECT, "uv add torch")),
+    ("[tool.ruff]\n", {}, TORCH),
+]
 
 
 def lines(files: dict[str, str], command: str, here: Machine = CPU) -> list[str]:
@@ -37,6 +69,10 @@ def lines(files: dict[str, str], command: str, here: Machine = CPU) -> list[str]
 @pytest.mark.parametrize(
     ("files", "command", "said"),
     [
+        *(
+            ({"train.py": "import torch\n", "pyproject.toml": project, **locks}, "python train.py", said)
+            for project, locks, said in NOT_INSTALLED
+        ),
         ({"train.py": "import torch, os\n"}, "python train.py", TORCH),
         ({"train.py": "from torch import nn\n"}, "bash -c 'cd . && python train.py | tee log'", TORCH),
         ({"run.sh": "python train.py \\\n --x\n", "train.py": "import torch\n"}, "bash run.sh", TORCH),
@@ -54,7 +90,7 @@ def lines(files: dict[str, str], command: str, here: Machine = CPU) -> list[str]
         (
             {"train.py": "import torch, wandb\n", "uv.lock": LOCKED},
             "python train.py",
-            "! torch (by train.py), wandb (by train.py)" + NONE.format("them", "torch and wandb in uv.lock"),
+            "! torch (by train.py), wandb (by train.py)" + UV.format("uv add torch wandb"),
         ),
         ({"train.py": "import torch\n", "requirements.txt": "lightning\n"}, "python train.py", ""),
         ({"train.py": "import torch\n", "requirements.txt": "torch==2.5\n"}, "python train.py", ""),
@@ -173,3 +209,21 @@ def test_a_launcher_that_trains_on_each_machine_by_itself_is_refused(command: st
 )
 def test_what_names_the_other_machines_or_launches_nothing_is_sent(command: str) -> None:
     require_joined(command, 2)
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"requirements.txt": "torch\n"}, "pyproject.toml is ignored"),
+        ({"requirements.txt": "torch\n", "uv.lock": ""}, "pyproject.toml and uv.lock are ignored"),
+        ({"requirements.txt": "six>=1\n"}, ""),
+        ({"requirements.txt": "-e .\n"}, ""),
+        ({"requirements.txt": "torch\n", "pyproject.toml": "[tool.ruff]\n"}, ""),
+        ({}, ""),
+    ],
+)
+def test_a_requirements_txt_that_drops_the_project_s_packages_is_reported(files: dict[str, str], said: str) -> None:
+    packed = {name: text.encode() for name, text in {"pyproject.toml": PROJECT, **files}.items()}
+    line = f"! {said}, as the folder has a requirements.txt, which does not list six: "
+    found = [*replaced(packed, packages_of(packed, "x"))]
+    assert found == ([f"{line}delete requirements.txt, or list all packages in it"] if said else [])
