@@ -7,6 +7,7 @@ import pytest
 from slipway.authoring.packages.command_check import Machine, hidden, lacking, replaced, require_joined
 from slipway.authoring.packages.command_script import script_of
 from slipway.authoring.packages.folder_packages import packages_of
+from slipway.authoring.packages.own_modules import mistyped, require_own_modules
 from slipway.base.errors import ConfigError
 
 CPU = Machine("sklearn-cpu.1-6", "scikit-learn", has_gpu=False)
@@ -227,3 +228,60 @@ def test_a_requirements_txt_that_drops_the_project_s_packages_is_reported(files:
     line = f"! {said}, as the folder has a requirements.txt, which does not list six: "
     found = [*replaced(packed, packages_of(packed, "x"))]
     assert found == ([f"{line}delete requirements.txt, or list all packages in it"] if said else [])
+
+
+OWN = {
+    "pyproject.toml": b'[project]\nname = "mytrain"\n[project.scripts]\nmytrain = "mytrain.train:main"\n',
+    "src/mytrain/__init__.py": b"",
+    "src/mytrain/data.py": b"import os\n",
+    "src/mytrain/train.py": b"from .data import load\n",
+    "src/mytrain/fast.pyx": b"",
+    "lib/x.py": b"",
+    "pack/__init__.py": b"",
+    "pack/__main__.py": b"from . import x\n",
+    "top.py": b"from .data import load\n",
+    "own.py": b"__package__ = 'mytrain'\nfrom .data import load\n",
+    "try.py": b"try:\n    from .data import load\nexcept ImportError: ...\n",
+}
+BY_PATH = "src/mytrain/train.py has a relative import, `from .data import load`, and is started by its path"
+
+
+@pytest.mark.parametrize(
+    ("command", "what", "fix"),
+    [
+        ("python -m mytrain.trian", "runs mytrain.trian, which is not in the folder", "did you mean mytrain.train?"),
+        ("torchrun --nproc_per_node 2 -m mytrain.trian", "runs mytrain.trian", "did you mean mytrain.train?"),
+        ("bash -c 'ls && python -u -m mytrain.x.y | tee l'", "runs mytrain.x.y", "name a module of the folder, or add"),
+        ("python -m mytrain", "which is a package without a __main__.py", "did you mean mytrain.data?"),
+        ("python -u src/mytrain/train.py lr=1", BY_PATH, "slipway run python -u -m mytrain.train lr=1"),
+        ("torchrun ./src/mytrain/train.py", BY_PATH, "slipway run torchrun -m mytrain.train"),
+        ("bash -c 'ls; src/mytrain/train.py'", BY_PATH, "slipway run python -m mytrain.train"),
+        ("python top.py", "top.py has a relative import", "import it without the dots"),
+    ],
+)
+def test_a_module_that_can_t_run_is_refused(command: str, what: str, fix: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        require_own_modules(OWN, command)
+    assert what in error.value.what and str(error.value.fix).startswith(fix)
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        ("python -m mytrian.train", "! mytrian.train is not in the folder: did you mean mytrain.train?"),
+        ("mytrian lr=1", "! mytrian is not a program of the folder's project: did you mean mytrain?"),
+        *(
+            (each, "")
+            for each in ("python -m mytrain.train", "python -m mytrain.fast", "python -m pack", "mytrain -m x")
+        ),
+        *((each, "") for each in ("python -m lib.x", "python -m lib.y", "python -m pytest", "python own.py")),
+        *(
+            (each, "")
+            for each in ("python try.py -m mytrain.no", "bash -c 'make; python -m mytrain.trian'", "ls top.py")
+        ),
+        *((each, "") for each in ("bash -c 'cd src/mytrain; python -m mytrain.trian'", "python", "'", "python -m")),
+    ],
+)
+def test_a_module_or_a_program_that_is_nearly_one_of_the_folder_is_reported(command: str, line: str) -> None:
+    require_own_modules(OWN, command)
+    assert [*mistyped(OWN, command)] == ([line] if line else [])

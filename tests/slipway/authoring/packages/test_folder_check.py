@@ -320,6 +320,10 @@ def test_the_fix_of_each_line_works_as_it_is_typed(folder: Path, monkeypatch: py
         ("app/main.py", "from .third_party.net import f", "app/third_party/net"),
         ("app/main.py", "from ..outer import f", "outer"),
         ("train.py", "import app.net", "app/net"),
+        ("train.py", "import app.mian", "app/mian"),
+        ("train.py", "from app import x; import app.net", "app/net"),
+        ("train.py", "import os, app.net", "app/net"),
+        ("train.py", "print('x; import app.net')", ""),
         ("train.py", "from app.model import f", ""),
         ("train.py", "from app import anything", ""),
         ("train.py", "from lib.net import f", ""),
@@ -337,6 +341,7 @@ def test_a_module_of_an_own_package_that_is_nowhere_is_told(folder: Path, name: 
     lines = told(folder, "python train.py")
     assert (f"! {module} (by {name}): imported, and not in the folder" in lines) == bool(module), lines
     assert ("imported, and" in lines) == bool(module)
+    assert (": did you mean app.main?" in lines) == (module == "app/mian")
 
 
 def test_what_dvc_keeps_and_has_not_fetched_is_told(folder: Path) -> None:
