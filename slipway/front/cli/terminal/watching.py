@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime
@@ -28,6 +29,10 @@ from slipway.using.submission.next_attempt import goes_on_as
 
 if TYPE_CHECKING:
     from slipway.front.cli.terminal.redrawn import LiveDisplay
+
+
+FOLLOWED = 200
+"""The last lines of a followed log that are kept for the reason of a failure."""
 
 
 class Detached(Interrupted):
@@ -88,10 +93,11 @@ def watch(
     begin: datetime | None = None,
     only: str = "",
     text: Callable[[LogEntry, VertexJob], str] = line,
+    followed: deque[LogEntry] | None = None,
 ) -> VertexJob:
     """Watch `job`, or the one that it is a copy of, to its end; return it as it is then, with a line of account. With
-    `logs` show its lines, as `text` has them, from `begin` on, and only those of the filter `only`. Raises WaitTimeout
-    after `timeout` seconds and Detached on Ctrl-C; the job goes on in both cases."""
+    `logs` show its lines, as `text` has them, from `begin` on, and only those of the filter `only`. They are added to
+    `followed`. Raises WaitTimeout after `timeout` seconds and Detached on Ctrl-C; the job goes on in both cases."""
     from slipway.front.cli.terminal.chart import UtilizationLine  # Most commands do not read series.
 
     begun, left, notifier = context.clock.monotonic(), timeout, Notifier(context)
@@ -113,6 +119,8 @@ def watch(
                         screen.require_reader()
                     if isinstance(event, LogLine):
                         lines.add(event.entry, follower.job)
+                        if followed is not None:
+                            followed.append(event.entry)
                     elif isinstance(event, Trouble):
                         show.note(f"{name}  {event.text}")
                     else:
