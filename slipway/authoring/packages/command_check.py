@@ -97,6 +97,19 @@ def replaced(files: Mapping[str, bytes], packages: FolderPackages) -> Iterator[s
         )
 
 
+def require_no_runner(command: str, packages: FolderPackages, here: Machine) -> None:
+    """Raise ConfigError if the command begins with `uv run` or its like, which no prebuilt image has."""
+    (words, *others) = [*map(_bare, commands(command))] or [[]]
+    program = next(iter(words), "")
+    rest = without_runner(words)
+    if not others and rest and program in _ENVIRONMENTS - set(map(normal, packages.lines)):
+        raise ConfigError(
+            f"{program}: image {here.image} has no such program",
+            why="the folder's packages are installed before the command starts, which needs no environment of its own",
+            fix=f"slipway run {rest}",
+        )
+
+
 def hidden(files: Mapping[str, bytes], command: str) -> Iterator[str]:
     """Yield a line for the files that hide modules of Python from the command."""
     if names := shadowing(files, command):

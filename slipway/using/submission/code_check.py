@@ -8,7 +8,14 @@ from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from slipway.authoring.packages.code_folder import CodeFolder
-from slipway.authoring.packages.command_check import Machine, hidden, lacking, replaced, require_joined
+from slipway.authoring.packages.command_check import (
+    Machine,
+    hidden,
+    lacking,
+    replaced,
+    require_joined,
+    require_no_runner,
+)
 from slipway.authoring.packages.command_script import script_of
 from slipway.authoring.packages.folder_check import about, require_named
 from slipway.authoring.packages.folder_packages import FILES, FolderPackages, packages_of
@@ -64,6 +71,7 @@ def check_command(
     lines += replaced(tree.files, packages)
     here, others = machines(template, asked)
     if here:
+        require_no_runner(command, packages, here)
         lines += lacking(tree.files, command, packages, here, others)
     for line in lines:
         tell(line)

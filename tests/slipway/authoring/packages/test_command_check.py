@@ -4,9 +4,16 @@ import shlex
 
 import pytest
 
-from slipway.authoring.packages.command_check import Machine, hidden, lacking, replaced, require_joined
+from slipway.authoring.packages.command_check import (
+    Machine,
+    hidden,
+    lacking,
+    replaced,
+    require_joined,
+    require_no_runner,
+)
 from slipway.authoring.packages.command_script import script_of
-from slipway.authoring.packages.folder_packages import packages_of
+from slipway.authoring.packages.folder_packages import FolderPackages, packages_of
 from slipway.authoring.packages.own_modules import mistyped, require_own_modules
 from slipway.base.errors import ConfigError
 
@@ -285,3 +292,25 @@ def test_a_module_that_can_t_run_is_refused(command: str, what: str, fix: str) -
 def test_a_module_or_a_program_that_is_nearly_one_of_the_folder_is_reported(command: str, line: str) -> None:
     require_own_modules(OWN, command)
     assert [*mistyped(OWN, command)] == ([line] if line else [])
+
+
+@pytest.mark.parametrize(
+    ("command", "fix"),
+    [
+        ("uv run mytrain lr=1", "slipway run mytrain lr=1"),
+        ("uv run --frozen train.py --lr 1", "slipway run python train.py --lr 1"),
+        ("env LR=1 poetry run python train.py", "slipway run python train.py"),
+        ("bash -c 'pip install uv && uv run train.py'", ""),
+        ("uv sync", ""),
+        ("conda run train.py", ""),
+        ("", ""),
+    ],
+)
+def test_a_runner_that_no_image_has_is_refused_with_the_command_without_it(command: str, fix: str) -> None:
+    require_no_runner(command, FolderPackages(("uv==1", "poetry")), CPU)
+    if not fix:
+        require_no_runner(command, FolderPackages(), CPU)
+        return
+    with pytest.raises(ConfigError, match="has no such program") as error:
+        require_no_runner(command, FolderPackages(("six",)), CPU)
+    assert str(error.value.fix) == fix
