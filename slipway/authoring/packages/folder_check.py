@@ -167,6 +167,7 @@ def about(tree: WorkingTree, folder: Path, command: str) -> Iterator[str]:
     if REQUIREMENTS not in tree.files:
         yield from (f"! what {name} lists is not installed: {way}" for name, way in _not_installed(tree))
         yield from (f"! what {name} lists is not installed: {_way_in(tree, folder, name)}" for name in beside[:1])
+    yield from _project_above(tree, folder)
     if keys := programs_with_keys(tree.files):
         yield f"! {_listed(keys)}: what looks like a key is in it, and others can read it: --secret NAME=SECRET"
     script = script_of(command)
@@ -174,6 +175,19 @@ def about(tree: WorkingTree, folder: Path, command: str) -> Iterator[str]:
         yield f"! {script} calls get_ipython(), which only the kernel of a notebook has"
     if script.endswith(".py") and (wrong := syntax_error(script, tree.files.get(script, b""))):
         yield f"! {wrong}, as Python {sys.version_info.major}.{sys.version_info.minor} of this machine reads it"
+
+
+def _project_above(tree: WorkingTree, folder: Path) -> Iterator[str]:
+    """Yield a line for the project whose code the folder is, and whose packages are not installed from there."""
+    above = folder.absolute().parent
+    project = above / PROJECT
+    is_code = folder.absolute().name == "src" or "__init__.py" in tree.files
+    if not is_code or any(name in tree.files for name in FILES) or not project.is_file():
+        return
+    text = project.read_bytes()
+    if b"[project]" in text or b"[tool.poetry" in text:
+        place = shlex.quote(os.path.relpath(above))
+        yield f"! {PROJECT} of {above.name}, one folder up, is not installed: cd {place}, or --code {place}"
 
 
 def _missing(tree: WorkingTree, missing: Mapping[str, str]) -> Iterator[str]:

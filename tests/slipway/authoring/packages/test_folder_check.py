@@ -406,3 +406,25 @@ def test_other_lists_of_packages_are_no_news(folder: Path, name: str) -> None:
     (folder / "requirements-gpu.txt").write_text("six")
     (folder / "pyproject.toml").write_text("[project]\nname = 'x'\ndependencies = ['six']\n")
     assert "not installed" not in told(folder, "python train.py"), "the project's are"
+
+
+@pytest.mark.parametrize(
+    ("inner", "project", "own", "is_told"),
+    [
+        ("src", "[project]\n", "", True),
+        ("mytrain", "[tool.poetry]\n", "__init__.py", True),
+        ("src", "[tool.ruff]\n", "", False),
+        ("src", "[project]\n", "requirements.txt", False),
+        ("jobs", "[project]\n", "", False),
+    ],
+)
+def test_a_project_one_folder_up_is_named(
+    folder: Path, inner: str, project: str, own: str, is_told: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / inner).mkdir()
+    for name in filter(None, ("train.py", own)):
+        (folder / inner / name).touch()
+    (folder / "pyproject.toml").write_text(project)
+    monkeypatch.chdir(folder / inner)
+    line = "! pyproject.toml of project, one folder up, is not installed: cd .., or --code .."
+    assert (line in told(folder / inner, "python train.py").splitlines()) == is_told
