@@ -14,7 +14,7 @@ import click
 from slipway.front.cli.terminal import completions, screen
 from slipway.front.cli.terminal.log_lines import LogLines
 from slipway.front.cli.terminal.options import catalog_and_output, found_last_attempt, job_argument, word_option
-from slipway.front.cli.terminal.watching import FOLLOWED, watch
+from slipway.front.cli.terminal.watching import FOLLOWED, recorded, watch
 from slipway.google.jobs import VertexJob
 from slipway.google.logging import LogEntry
 from slipway.using.context import Context
@@ -66,9 +66,8 @@ def command(
             severity=wanted,
             begin=tail[0].timestamp if tail else None,
             only=only,
-            text=text,
+            text=recorded(followed, text),
             plain=output == "json",
-            followed=followed,
         )
         require_success(context, ended, [*followed])
         return

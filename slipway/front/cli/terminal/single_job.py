@@ -96,12 +96,13 @@ def _watched(
     """Wait for the end if that was asked for. Return the job as it is then, and the error of its end or of the wait."""
     if not ending.waits:
         return job, None
-    from slipway.front.cli.terminal.watching import FOLLOWED, watch
+    from slipway.front.cli.terminal.watching import FOLLOWED, recorded, watch
     from slipway.using.submission.ending import problem_of_end
 
     followed: deque[LogEntry] = deque(maxlen=FOLLOWED)
     try:
-        ended = watch(context, job, logs=ending.follows, timeout=ending.timeout, quiet=json, followed=followed)
+        text = recorded(followed)
+        ended = watch(context, job, logs=ending.follows, timeout=ending.timeout, quiet=json, text=text)
     except WaitTimeout as late:
         return (context.vertex.found(job.name) or job if json else job), late
     return ended, problem_of_end(context, ended, [*followed])

@@ -93,11 +93,10 @@ def watch(
     begin: datetime | None = None,
     only: str = "",
     text: Callable[[LogEntry, VertexJob], str] = line,
-    followed: deque[LogEntry] | None = None,
 ) -> VertexJob:
     """Watch `job`, or the one that it is a copy of, to its end; return it as it is then, with a line of account. With
-    `logs` show its lines, as `text` has them, from `begin` on, and only those of the filter `only`. They are added to
-    `followed`. Raises WaitTimeout after `timeout` seconds and Detached on Ctrl-C; the job goes on in both cases."""
+    `logs` show its lines, as `text` has them, from `begin` on, and only those of the filter `only`. Raises WaitTimeout
+    after `timeout` seconds and Detached on Ctrl-C; the job goes on in both cases."""
     from slipway.front.cli.terminal.chart import UtilizationLine  # Most commands do not read series.
 
     begun, left, notifier = context.clock.monotonic(), timeout, Notifier(context)
@@ -119,8 +118,6 @@ def watch(
                         screen.require_reader()
                     if isinstance(event, LogLine):
                         lines.add(event.entry, follower.job)
-                        if followed is not None:
-                            followed.append(event.entry)
                     elif isinstance(event, Trouble):
                         show.note(f"{name}  {event.text}")
                     else:
@@ -145,6 +142,18 @@ def watch(
         screen.note(f"{follower.job.called}  {problem}")
     screen.note(account_of(follower.job, context))
     return follower.job
+
+
+def recorded(
+    followed: deque[LogEntry], text: Callable[[LogEntry, VertexJob], str] = line
+) -> Callable[[LogEntry, VertexJob], str]:
+    """Return `text` for `watch`, which also adds each line to `followed`."""
+
+    def recorded_text(entry: LogEntry, job: VertexJob) -> str:
+        followed.append(entry)
+        return text(entry, job)
+
+    return recorded_text
 
 
 def state_at(event: Progress, name: str, uses: str) -> Callable[[datetime], str]:
