@@ -81,8 +81,8 @@ class Failure:
 
     @property
     def is_out_of_memory(self) -> bool:
-        """Whether it was killed, and its memory was not mostly free as far as was sampled."""
-        return self.killed and (self.memory is None or self.memory >= _MUCH_MEMORY)
+        """Whether it was killed, most likely for its use of memory: this was not mostly free as far as was sampled."""
+        return self.killed if self.memory is None else self.memory >= _MUCH_MEMORY
 
     @property
     def gpu_memory(self) -> bool:
