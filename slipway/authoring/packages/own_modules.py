@@ -72,7 +72,8 @@ def near_module(module: str, known: Collection[str]) -> str | None:
     package, _, last = module.rpartition(".")
     beside = {name.rpartition(".")[2]: name for name in known if name.rpartition(".")[0] == package}
     near = nearest(last, beside)
-    return beside[near] if near else nearest(module, known, _NEAR)
+    others = [name for name in known if not module.startswith(f"{name}.")]
+    return beside[near] if near else nearest(module, others, _NEAR)
 
 
 def script_module(script: str, roots: Collection[str]) -> str:

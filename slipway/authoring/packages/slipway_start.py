@@ -74,7 +74,7 @@ MEANINGS = {
     134: "SIGABRT: the program aborted itself",
     135: "SIGBUS: most likely out of shared memory",
     136: "SIGFPE: an arithmetic error in native code",
-    137: "SIGKILL: most likely out of memory",
+    137: "SIGKILL: often out of memory",
     139: "SIGSEGV: invalid memory access in native code",
 }
 

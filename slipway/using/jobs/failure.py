@@ -32,6 +32,8 @@ from slipway.using.jobs.severity import is_at_least, tells_reason
 _MOST_READ = 8
 """The most failed jobs whose log is read, as logs take 60 reads a minute; the others have the service's words."""
 _OUT_OF_MEMORY = re.compile(r"\b(?:out of|low on) memory\b|\bstatus of 137\b", re.IGNORECASE)
+_GUESS = re.compile(r"\bran out of memory and (?=exited with a non-zero status of 137)")
+"""Vertex AI's words for every process that SIGKILL has ended."""
 _FAILED = ("INFEASIBLE", "failed")
 """The states of a trial, and of a pipeline's task, that failed."""
 _ERROR = "ERROR"
@@ -83,6 +85,10 @@ class Failure:
     def is_out_of_memory(self) -> bool:
         """Whether it was killed, most likely for its use of memory: this was not mostly free as far as was sampled."""
         return self.killed if self.memory is None else self.memory >= _MUCH_MEMORY
+
+    def without_guess(self, error: str) -> str:
+        """Return the service's message; without its guess at memory if the samples tell against that."""
+        return error if self.memory is None or self.is_out_of_memory else _GUESS.sub("", error)
 
     @property
     def gpu_memory(self) -> bool:

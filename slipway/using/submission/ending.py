@@ -97,7 +97,7 @@ def problem_of_end(context: Context, job: VertexJob, followed: Sequence[LogEntry
     if problem and cause:
         problem.fix = "\n".join([*advice_lines(cause, next_steps(context, job, cause)), problem.fix])
     elif problem and (failure := read_failure(context, job, followed, waits=True)):
-        problem.why = "\n".join([problem.why, *failure.words])
+        problem.why = "\n".join([failure.without_guess(problem.why), *failure.words])
         problem.fix = "\n".join(filter(None, [failure.fix, problem.fix]))
     return problem
 

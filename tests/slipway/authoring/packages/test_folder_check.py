@@ -341,7 +341,7 @@ def test_a_module_of_an_own_package_that_is_nowhere_is_told(folder: Path, name: 
     lines = told(folder, "python train.py")
     assert (f"! {module} (by {name}): imported, and not in the folder" in lines) == bool(module), lines
     assert ("imported, and" in lines) == bool(module)
-    assert (": did you mean app.main?" in lines) == (module == "app/mian")
+    assert (": did you mean" in lines, ": did you mean app.main?" in lines) == ((module == "app/mian",) * 2)
 
 
 def test_what_dvc_keeps_and_has_not_fetched_is_told(folder: Path) -> None:

@@ -177,7 +177,10 @@ def test_a_kill_with_free_memory_is_no_lack_of_memory() -> None:
     free = Failure("chief", memory=0.01, machine="n1-standard-8", killed=True)
     assert "memory of its n1-standard-8" in free.words[0] and free.words[0].startswith("SIGKILL ended chief")
     assert free.brief == "killed by SIGKILL (chief, 1 % of its n1-standard-8)" and "more memory" not in free.fix
+    said = "The replica w ran out of memory and exited with a non-zero status of 137."
+    assert free.without_guess(said) == "The replica w exited with a non-zero status of 137."
     full = replace(free, memory=0.97)
+    assert full.without_guess(said) == said
     assert full.brief.startswith("out of memory (chief, 97 %") and "more memory" in full.fix
     assert "install hydra-core in the template's image" in Failure("a", (NO_HYDRA,), own_image=True).fix
 
