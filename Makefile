@@ -55,6 +55,7 @@ known = known=$$(pulumi stack --show-name --stack "$(STACK)" --non-interactive 2
 # The patterns have both parentheses for the bash of macOS.
 advised = 2> >(trap '' INT TERM HUP; while IFS= read -r line || [ -n "$$line" ]; do printf '%s\n' "$$line"; case "$$line" in \
 	  (*'stack is currently locked'*) echo '  fix: see that no run of it is going, here or elsewhere; then make cancel STACK=$(STACK)$(if $(LAPTOP), LAPTOP=1)';; \
+	  (*'--yes or --skip-preview'*) echo '  fix: make $@ STACK=$(STACK)$(if $(LAPTOP), LAPTOP=1) ARGS=--yes, as no terminal can confirm it';; \
 	  (*passphrase*) echo '  fix: export PULUMI_CONFIG_PASSPHRASE=…, the one that this stack was made with';; esac; done >&2)
 # A preview may end in the provider's words before the program runs.
 explained = || { code=$$?; echo 'what the errors mean: make preview STACK=$(STACK)$(if $(LAPTOP), LAPTOP=1) 2>&1 | slipway explain -' >&2; exit "$$code"; }

@@ -9,7 +9,7 @@ from __future__ import annotations
 import copyreg
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 Arguments = Mapping[str, str | bool | Mapping[str, str]]
 """Arguments of `slipway.submit`, or of a sweep, by name, that replace the given ones; parameters are below `params`."""
@@ -59,6 +59,8 @@ class SlipwayError(Exception):
     """A failure that is shown as three lines, never as a traceback."""
 
     exit_code: ClassVar[int] = 1
+    #: The `slipway.Job` whose `wait` has raised it.
+    job: Any = None
 
     def __init__(self, what: str, *, fix: Fix, why: str = "") -> None:
         """Make an error. None is without a `fix`: what to do now. Arguments in it are spelled as in a call of Python,
@@ -80,7 +82,8 @@ class SlipwayError(Exception):
 
     def __reduce__(self) -> tuple[object, ...]:
         """Pickle it by its fields. A pool of processes waits for ever for an error that it can't make again."""
-        return copyreg.__newobj__, (type(self), self.what), vars(self)  # type: ignore[attr-defined]
+        fields = {name: value for name, value in vars(self).items() if name != "job"}  # It has open connections.
+        return copyreg.__newobj__, (type(self), self.what), fields  # type: ignore[attr-defined]
 
     def render(self) -> str:
         """Return the error as the terminal shows it, without colour."""

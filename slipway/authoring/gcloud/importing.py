@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -38,6 +39,7 @@ _NO_JOB_FILES = {
     "a shell script": re.compile(rf"\A#!|^\s*(?:\$ )?{CUSTOM_JOB.gcloud.replace(' ', _SPACE)}\b", re.M),
     "Terraform": re.compile(r"""^\s*resource\s+"google_""", re.M),
 }
+_PYTHON = re.compile(r"^(?:import [\w.]+|from [\w.]+ import |def \w+\()", re.M)
 _OF_SHELLS = re.compile(r"\$\{[A-Za-z_]\w*(?:[#%:/^,-][^}]*)?\}|\$[A-Z_]{2,}\b")
 
 
@@ -67,6 +69,8 @@ class Naming:
     summary: str
     #: The folder of a Python package's code, from the repository's root.
     folder: str = ""
+    #: The template is printed only: an image without a digest is a note, and is imported with `UNPINNED`.
+    is_draft: bool = False
 
 
 def read(text: str, file: str, naming: Naming, also: Sequence[FileMistake] = ()) -> Imported:
@@ -77,6 +81,12 @@ def read(text: str, file: str, naming: Naming, also: Sequence[FileMistake] = ())
             why="its text makes a job once its variables are expanded and its flags are read, by other programs",
             fix="import a job that it has sent: "
             f"{CUSTOM_JOB.gcloud.removesuffix('create')}describe JOB --region=REGION > job.yaml",
+        )
+    if file.endswith((".py", ".ipynb")) or _PYTHON.search(text):
+        raise ConfigError(
+            f"{file} is a Python program, and no job file",
+            why="a job file names machines and an image in YAML, and a program has no such fields",
+            fix=f"slipway run {shlex.quote(file)}, which needs no template; or write one: docs/write-a-template.md",
         )
     document = from_text(text, file, _JobFileLoader)
     root = DocumentPart(document, (), [*also, *document.mistakes])
@@ -161,10 +171,12 @@ def _template(root: DocumentPart, job: Mapping[str, Any], naming: Naming, notes:
     _no_placeholders(root)
     output = OutputReader(_output(root, job, notes), notes)
     scheduling = job.get("scheduling", {})
+    pools = field_of(root, "workerPoolSpecs")
+    workers = WorkersReader(pools, naming.folder, output, is_draft=naming.is_draft)
     asked: dict[str, Any] = {
         "name": naming.name,
         "summary": naming.summary,
-        **WorkersReader(field_of(root, "workerPoolSpecs"), naming.folder, output).read(job["workerPoolSpecs"]),
+        **workers.read(job["workerPoolSpecs"]),
         "capacity_types": (_capacity_type(root, job, notes),),
         "timeout_s": _timeout(root, scheduling),
         "scheduling": _scheduling(root, scheduling),

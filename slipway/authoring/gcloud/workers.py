@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from slipway.authoring.gcloud.environment import CODES, Environment, environment
@@ -14,9 +15,11 @@ from slipway.authoring.stack.yaml_file import DocumentPart
 from slipway.authoring.template.declaration import NfsMount
 from slipway.authoring.template.jobspec import LAUNCHER
 from slipway.authoring.template.worker_pool import ANY_RESERVATION, Code, Image, Package, WorkerPool
+from slipway.base.formatting import counted
 from slipway.model.labels import Launched
 from slipway.model.machines.spec import Disk
 from slipway.model.machines.table import MachineError
+from slipway.model.rules.code import IMAGE, digest_command
 from slipway.model.rules.reservations import NAME_KEY
 from slipway.model.rules.workers import LARGEST_DISK, MOST_POOLS, POSITIONS, SMALLEST_DISK
 
@@ -28,15 +31,21 @@ _MACHINE_FIELDS = {"machine": "machineType", "count": "acceleratorCount", "topol
 """Fields of the API by those of a MachineError, of which all others are the accelerator's type."""
 
 
-class WorkersReader:
-    """A reader of a file's worker pools. `folder`: of a Python package's code. `output`: the reader of their texts."""
+UNPINNED = f"@sha256:{'0' * 64}"
+"""The digest of an image in a draft that has none."""
 
-    def __init__(self, part: DocumentPart, folder: str, output: OutputReader) -> None:
+
+class WorkersReader:
+    """A reader of a file's worker pools. `folder`: of a Python package's code. `output`: the reader of their texts.
+    `is_draft`: an image without a digest is a note."""
+
+    def __init__(self, part: DocumentPart, folder: str, output: OutputReader, *, is_draft: bool = False) -> None:
         self.part, self.folder, self.output, self.notes = part, folder, output, output.notes
+        self.is_draft = is_draft
 
     def read(self, pools: Sequence[Json]) -> dict[str, Any]:
         """Return the template's fields. An empty pool leaves its place empty."""
-        parts = items(self.part)
+        pools, parts = self._with_chief(pools, items(self.part))
         used = [(place, parts[place], pool) for place, pool in enumerate(pools) if pool]
         if len(pools) > MOST_POOLS or not pools[0]:
             what = f"{len(pools)} worker pools" if pools[0] else "the first worker pool is empty"
@@ -65,6 +74,18 @@ class WorkersReader:
             "worker_pools": workers,
             "nfs_mounts": self._mounts(used),
         }
+
+    def _with_chief(
+        self, pools: Sequence[Json], parts: Sequence[DocumentPart]
+    ) -> tuple[Sequence[Json], Sequence[DocumentPart]]:
+        """Return the pools and their parts, with the first one's further replicas as workers if it has no workers."""
+        count = int(pools[0].get("replicaCount") or 1) if pools else 1
+        if count < 2 or any(pools[1:2]):
+            return pools, parts
+        where = field_of(parts[0], "replicaCount")
+        self.notes.append(Note(where, f"replicaCount: became 1 chief and {counted(count - 1, 'worker')}"))
+        split = [{**pools[0], "replicaCount": 1}, {**pools[0], "replicaCount": count - 1}]
+        return [*split, *pools[2:]], [parts[0], parts[0], *parts[2:]]
 
     def _mounts(self, used: Sequence[tuple[int, DocumentPart, Json]]) -> tuple[NfsMount, ...]:
         """Return the mounts that all worker pools have, as a template's are those of each."""
@@ -179,6 +200,11 @@ class WorkersReader:
             what = "command: starts as it is, at least once; without launcher=False the image's python3 starts it, once"
             self.notes.append(Note(field_of(part, "command"), what))
         where = field_of(part, "imageUri")
+        if self.is_draft and _is_unpinned(image.uri):
+            what = "imageUri: has no digest, which `slipway check` and review require"
+            what = f"{what}: `{digest_command(image.uri)}` prints it"
+            self.notes.append(Note(where, what))
+            image = replace(image, uri=f"{image.uri}{UNPINNED}")
         for _, problem in image.problems():
             where.wrong(problem, "HOST/PATH@sha256:DIGEST, whose digest has 64 hexadecimal digits")
         return image
@@ -230,3 +256,9 @@ def _name(text: str, before: str) -> str:
 
 def _launched(task: Json) -> Launched | None:
     return Launched.of(task) if "imageUri" in task or task.get("pythonModule") == LAUNCHER else None
+
+
+def _is_unpinned(uri: str) -> bool:
+    """Return whether an image's name is valid and has no digest."""
+    name = IMAGE.fullmatch(uri)
+    return name is not None and not name["digest"]

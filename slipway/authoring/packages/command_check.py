@@ -5,15 +5,15 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import dropwhile, filterfalse
 from pathlib import PurePosixPath
 
 from slipway.authoring.packages.command_script import commands
-from slipway.authoring.packages.folder_packages import REQUIREMENTS, FolderPackages
+from slipway.authoring.packages.folder_packages import LOCK, REQUIREMENTS, FolderPackages, adding
 from slipway.authoring.packages.imported_modules import outer_modules, shadowing
-from slipway.authoring.packages.project_file import PROJECT, normal
+from slipway.authoring.packages.project_file import normal, read_project
 from slipway.authoring.packages.requirements import CONSTRAINT
 from slipway.authoring.packages.slipway_start import OF_GPUS, PACKAGES, RUNNERS, without_runner
 from slipway.base.errors import ConfigError
@@ -75,7 +75,39 @@ def lacking(
     if needs.are_known and not _INSTALLS.search(command):
         yield from needs.modules(outer_modules(files, command, packages.code), files)
     for words in map(_bare, commands(command)):
-        yield from needs.program(words)
+        yield from needs.program(words, files)
+
+
+def replaced(files: Mapping[str, bytes], packages: FolderPackages) -> Iterator[str]:
+    """Yield a line for the packages of a project that a requirements.txt beside it leaves out."""
+    if REQUIREMENTS not in files or packages.file != REQUIREMENTS:
+        return
+    try:
+        project = read_project(files)
+    except ValueError:  # pip does not read it either.
+        return
+    listed = {normal(line) for line in packages.lines}
+    left_out = sorted({dependency.name for dependency in project.dependencies} - listed)
+    if left_out:
+        names = left_out if len(left_out) <= _MOST else [*left_out[:_MOST], f"{len(left_out) - _MOST} more"]
+        ignored = f"{project.file} and {LOCK} are" if LOCK in files else f"{project.file} is"
+        yield (
+            f"! {ignored} ignored, as the folder has a {REQUIREMENTS}, which does not list {join(names)}: "
+            f"delete {REQUIREMENTS}, or list all packages in it"
+        )
+
+
+def require_no_runner(command: str, packages: FolderPackages, here: Machine) -> None:
+    """Raise ConfigError if the command begins with `uv run` or its like, which no prebuilt image has."""
+    (words, *others) = [*map(_bare, commands(command))] or [[]]
+    program = next(iter(words), "")
+    rest = without_runner(words)
+    if not others and rest and program in _ENVIRONMENTS - set(map(normal, packages.lines)):
+        raise ConfigError(
+            f"{program}: image {here.image} has no such program",
+            why="the folder's packages are installed before the command starts, which needs no environment of its own",
+            fix=f"slipway run {rest}",
+        )
 
 
 def hidden(files: Mapping[str, bytes], command: str) -> Iterator[str]:
@@ -144,26 +176,33 @@ class _Needs:
         self._packages, self._here, self._others = packages, here, others
         lines = [line.removeprefix(CONSTRAINT) for line in packages.lines]
         named = list(filterfalse(_OPTION_OR_ADDRESS.match, lines))
-        self._listed = set(map(normal, named))
+        self._listed = set(map(normal, named)) - packages.not_installed.keys()
         #: No package is listed by its address alone, which does not tell its name.
         self.are_known = not any(map(_ADDRESS.match, lines))
 
     def modules(self, imported: Mapping[str, str], files: Mapping[str, bytes]) -> Iterator[str]:
         """Yield a line for the modules that the machine does not have; `imported` has the file that imports each."""
         missing = list(filterfalse(self._has, imported))
-        if not missing:
-            return
-        shown = ", ".join(f"{module} (by {imported[module]})" for module in missing[:_MOST])
-        more = f" and {len(missing) - _MOST} more" if len(missing) > _MOST else ""
-        them = "it" if len(missing) == 1 else "them"
-        names = list(map(package_of, missing[:_MOST]))
-        better = (machine for machine in self._others if machine.modules.issuperset(missing))
-        yield (
-            f"! {shown}{more}: imported, in no list of packages, and image {self._here.image} is not known to have "
-            f"{them}: {self._list_them(names, files)}{_or(better)}"
-        )
+        for place, modules in _grouped(missing, self._place):
+            shown = ", ".join(f"{module} (by {imported[module]})" for module in modules[:_MOST])
+            more = f" and {len(modules) - _MOST} more" if len(modules) > _MOST else ""
+            better = (machine for machine in self._others if machine.modules.issuperset(modules))
+            fix = f"{self._list_them(list(map(package_of, modules[:_MOST])), files)}{_or(better)}"
+            yield f"! {shown}{more}{self._why(place, len(modules))}: {fix}"
 
-    def program(self, words: Sequence[str]) -> Iterator[str]:
+    def _place(self, module: str) -> str:
+        """Return where a module's package is listed and not installed; empty for a module in no list."""
+        return self._packages.not_installed.get(normal(package_of(module)), "")
+
+    def _why(self, place: str, count: int) -> str:
+        are, them = ("is", "it") if count == 1 else ("are", "them")
+        if place.startswith("`"):
+            return f" {are} only in {place}, as no dependency requires {them}, and not installed"
+        if place:
+            return f" {are} only in {place}, which is not installed"
+        return f": imported, in no list of packages, and image {self._here.image} is not known to have {them}"
+
+    def program(self, words: Sequence[str], files: Mapping[str, bytes]) -> Iterator[str]:
         """Yield a line for the program of a command that the machine does not have."""
         program = next(iter(words), "")
         lead = f"! {program}: image {self._here.image} has no such program"
@@ -177,17 +216,30 @@ class _Needs:
         module = package.replace("-", "_")
         if package and not self._has(module):
             better = (machine for machine in self._others if module in machine.modules)
-            yield f"{lead}: {self._list_them([package], {})}{_or(better)}"
+            yield f"{lead}: {self._list_them([package], files)}{_or(better)}"
 
     def _has(self, module: str) -> bool:
-        in_image = module in self._here.modules
-        return in_image or may_be_brought(module, self._listed, is_whole=self._packages.is_whole)
+        if module in self._here.modules:
+            return True
+        return not self._is_optional(module) and may_be_brought(module, self._listed, is_whole=self._packages.is_whole)
+
+    def _is_optional(self, module: str) -> bool:
+        """Return whether a module's own package is listed where no job installs it, and nowhere else."""
+        package = normal(package_of(module))
+        return package in self._packages.not_installed and package not in self._listed
 
     def _list_them(self, names: Sequence[str], files: Mapping[str, bytes]) -> str:
         file = self._packages.file
         is_used = bool(self._packages.lines) or file in files
-        again = ", and uv lock" if self._packages.is_whole and file == PROJECT else ""
-        return f"list {join(names)} in {file if is_used else REQUIREMENTS}{again}"
+        return adding(files, file if is_used else REQUIREMENTS, names)
+
+
+def _grouped(names: Sequence[str], key: Callable[[str], str]) -> Iterator[tuple[str, list[str]]]:
+    """Yield each value of the key, and its names, in the order of the names."""
+    groups: dict[str, list[str]] = {}
+    for name in names:
+        groups.setdefault(key(name), []).append(name)
+    yield from groups.items()
 
 
 def _or(machines: Iterable[Machine], before: str = ", or ") -> str:

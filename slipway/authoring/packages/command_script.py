@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 _SCRIPT = re.compile(r"[^{}$*?]+\.(py|sh|ipynb)")
 _INTERPRETERS = re.compile(r"(python[\d.]*|bash|sh|torchrun)")
 _SHELLS = frozenset({"bash", "sh"})
-_MAKERS = frozenset(
+MAKERS = frozenset(
     {"git", "cp", "mv", "ln", "cat", "curl", "wget", "tar", "unzip", "gsutil", "gcloud", "aws", "jupyter"}
 )
 """Programs that make the files that a later part of a shell's text starts."""
@@ -26,7 +26,7 @@ def script_of(command: str) -> str:
         program, rest = next(iter(words), ""), " ".join(words)
         if name := _started(words):
             return "" if PurePosixPath(name).name in before else os.path.normpath(PurePosixPath(place, name))
-        if program in _MAKERS or (program == "cd" and not re.fullmatch(r"[\w./ -]+", rest)):
+        if program in MAKERS or (program == "cd" and not re.fullmatch(r"[\w./ -]+", rest)):
             return ""
         place = os.path.join(place, *words[1:2]) if program == "cd" else place  # noqa: PTH118 - no path of this disk
         before += rest

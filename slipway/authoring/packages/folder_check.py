@@ -6,7 +6,7 @@ import os
 import re
 import shlex
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from itertools import accumulate, pairwise
 from pathlib import Path, PurePosixPath
@@ -15,6 +15,7 @@ from slipway.authoring.packages.command_script import commands, modules_of, scri
 from slipway.authoring.packages.folder_packages import FILES, REQUIREMENTS
 from slipway.authoring.packages.foreign_paths import OF_PEOPLE, foreign, of_this_machine
 from slipway.authoring.packages.missing_modules import missing_modules
+from slipway.authoring.packages.own_modules import near_module
 from slipway.authoring.packages.project_file import PROJECT, read_project
 from slipway.authoring.packages.source_package import syntax_error
 from slipway.authoring.packages.submodules import unfetched, way_to_fetch
@@ -156,8 +157,7 @@ def about(tree: WorkingTree, folder: Path, command: str) -> Iterator[str]:
     reasons = (*tree.ignored, *tree.left_out, *tree.links, *ways)
     known = tuple(f"{each.removesuffix('.py').rstrip('/')}/" for each in reasons)
     missing = (pair for pair in missing_modules(tree.files) if not f"{pair[0]}/".startswith(known))
-    if modules := [f"{module} (by {name})" for module, name in missing]:
-        yield f"! {_listed(modules)}: imported, and not in {tree.source or 'the folder'}"
+    yield from _missing(tree, dict(missing))
     if pointers := [name for name, content in tree.files.items() if content.startswith(_POINTER)]:
         fix = "git lfs install, then this again" if tree.source else "git lfs pull"
         yield f"! {_listed(pointers)}: packed as pointers, as Git LFS has not fetched the content: {fix}"
@@ -167,6 +167,7 @@ def about(tree: WorkingTree, folder: Path, command: str) -> Iterator[str]:
     if REQUIREMENTS not in tree.files:
         yield from (f"! what {name} lists is not installed: {way}" for name, way in _not_installed(tree))
         yield from (f"! what {name} lists is not installed: {_way_in(tree, folder, name)}" for name in beside[:1])
+    yield from _project_above(tree, folder)
     if keys := programs_with_keys(tree.files):
         yield f"! {_listed(keys)}: what looks like a key is in it, and others can read it: --secret NAME=SECRET"
     script = script_of(command)
@@ -174,6 +175,32 @@ def about(tree: WorkingTree, folder: Path, command: str) -> Iterator[str]:
         yield f"! {script} calls get_ipython(), which only the kernel of a notebook has"
     if script.endswith(".py") and (wrong := syntax_error(script, tree.files.get(script, b""))):
         yield f"! {wrong}, as Python {sys.version_info.major}.{sys.version_info.minor} of this machine reads it"
+
+
+def _project_above(tree: WorkingTree, folder: Path) -> Iterator[str]:
+    """Yield a line for the project whose code the folder is, and whose packages are not installed from there."""
+    above = folder.absolute().parent
+    project = above / PROJECT
+    is_code = folder.absolute().name == "src" or "__init__.py" in tree.files
+    if not is_code or any(name in tree.files for name in FILES) or not project.is_file():
+        return
+    text = project.read_bytes()
+    if b"[project]" in text or b"[tool.poetry" in text:
+        place = shlex.quote(os.path.relpath(above))
+        yield f"! {PROJECT} of {above.name}, one folder up, is not installed: cd {place}, or --code {place}"
+
+
+def _missing(tree: WorkingTree, missing: Mapping[str, str]) -> Iterator[str]:
+    """Yield a line for the modules that the code imports and the folder lacks; `missing` has the file that imports
+    each."""
+    if not missing:
+        return
+    known = [name.removesuffix(".py").removesuffix("/__init__") for name in tree.files if name.endswith(".py")]
+    near = (near_module(module.replace("/", "."), [name.replace("/", ".") for name in known]) for module in missing)
+    meant = next(filter(None, near), "") if len(missing) == 1 else ""
+    question = f": did you mean {meant.removeprefix('src.')}?" if meant else ""
+    listed = _listed(f"{module} (by {name})" for module, name in missing.items())
+    yield f"! {listed}: imported, and not in {tree.source or 'the folder'}{question}"
 
 
 def _lacking(tree: WorkingTree, folder: Path, command: str) -> Iterator[str]:

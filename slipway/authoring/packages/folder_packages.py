@@ -7,7 +7,7 @@ import posixpath
 import tomllib
 from collections import deque
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
@@ -25,6 +25,7 @@ from slipway.authoring.packages.requirements import CODE, has_hash, requirement_
 from slipway.authoring.packages.script_header import project_of as header_of
 from slipway.authoring.packages.uv_lock import PYPI, UvLock
 from slipway.base.errors import ConfigError
+from slipway.base.formatting import join
 
 REQUIREMENTS, LOCK = "requirements.txt", "uv.lock"
 FILES = (REQUIREMENTS, PROJECT, LOCK, setup_file.PROGRAM, setup_file.SETTINGS)
@@ -47,6 +48,8 @@ class FolderPackages:
     python: str = ""
     #: All packages are listed, not those alone that the code names.
     is_whole: bool = False
+    #: Packages that are listed and not installed, by normal names, and where each is listed.
+    not_installed: Mapping[str, str] = field(default_factory=dict)
 
 
 def packages_of(files: Mapping[str, bytes], top: str, script: str = "") -> FolderPackages:
@@ -58,8 +61,21 @@ def packages_of(files: Mapping[str, bytes], top: str, script: str = "") -> Folde
         return _of_requirements(files, top)
     project = _read(files, top)
     if not project.dependencies and not project.members and LOCK not in files:
-        return FolderPackages(file=project.file, python=project.python)
+        return FolderPackages(file=project.file, python=project.python, not_installed=project.optional_names)
     return _of_project(files, top, project, _lock(files, top, LOCK))
+
+
+def adding(files: Mapping[str, bytes], file: str, names: Sequence[str]) -> str:
+    """Return how packages are added to what a job installs, which `file` lists."""
+    project, listed = files.get(PROJECT, b""), " ".join(names)
+    is_poetry = b"[tool.poetry" in project or poetry_file.LOCK in files
+    if file == LOCK or (file == PROJECT and (LOCK in files or b"[tool.uv" in project)):
+        return f"uv add {listed}"
+    if file == PROJECT and is_poetry:
+        return f"poetry add {listed}"
+    if file == PROJECT and b"[project]" in project:
+        return f"list {join(names)} in project.dependencies of {PROJECT}"
+    return f"list {join(names)} in {REQUIREMENTS if file == PROJECT else file}"
 
 
 def python_of(files: Mapping[str, bytes]) -> str:
@@ -120,12 +136,31 @@ def _of_project(files: Mapping[str, bytes], top: str, project: Project, lock: Uv
     if project.members and not project.name:  # A workspace that is no project itself.
         found.take_members()
     file = _file(files, project)
+    locked = _poetry_packages(files, top, project)
+    required: Mapping[str, Collection[str]] = lock.required or dict(poetry_file.required(locked))
+    not_installed = _not_installed(project, required, found.lines, LOCK if lock.required else poetry_file.LOCK)
     if not found.lines:
-        return FolderPackages(file=file, code=tuple(found.code), python=project.python)
+        return FolderPackages(file=file, code=tuple(found.code), python=project.python, not_installed=not_installed)
     text = "\n".join(dict.fromkeys([*_indexes(project.indexes, lock.indexes), *found.lines]))
     lines = requirement_lines(text.encode(), f"{top}/{project.file or LOCK}")
-    constraints = tuple(lock.constraints) or tuple(_of_poetry(files, top, project))
-    return FolderPackages((*lines, *constraints), file, tuple(found.code), project.python, is_whole=bool(constraints))
+    constraints = tuple(lock.constraints) or tuple(poetry_file.constraints(locked))
+    code, is_whole = tuple(found.code), bool(constraints)
+    return FolderPackages((*lines, *constraints), file, code, project.python, is_whole, not_installed)
+
+
+def _not_installed(
+    project: Project, required: Mapping[str, Collection[str]], lines: Collection[str], lock: str
+) -> dict[str, str]:
+    """Return the packages of extras, of groups and of the lock alone, which nothing in `lines` requires."""
+    waiting = deque(map(normal, lines))
+    installed = set[str]()
+    while waiting:
+        name = waiting.popleft()
+        if name not in installed:
+            installed.add(name)
+            waiting.extend(required.get(name, ()))
+    places = dict.fromkeys(required, f"`{lock}`") | dict(project.optional_names)
+    return {name: place for name, place in places.items() if name not in installed}
 
 
 def _declared(project: Project, lock: UvLock) -> tuple[Dependency, ...]:
@@ -143,13 +178,15 @@ def _file(files: Mapping[str, bytes], project: Project) -> str:
     return project.file
 
 
-def _of_poetry(files: Mapping[str, bytes], top: str, project: Project) -> Iterator[str]:
+def _poetry_packages(files: Mapping[str, bytes], top: str, project: Project) -> Sequence[Table]:
     if project.file != PROJECT or poetry_file.LOCK not in files:
-        return
+        return ()
     try:
-        yield from poetry_file.constraints(tomllib.loads(files[poetry_file.LOCK].decode()).get("package", ()))
+        locked = tomllib.loads(files[poetry_file.LOCK].decode()).get("package", ())
+        [*poetry_file.constraints(locked), *poetry_file.required(locked)]
     except (ValueError, KeyError, AttributeError, TypeError) as problem:
         raise _unreadable(f"{top}/{poetry_file.LOCK}", problem, "poetry lock") from problem
+    return locked  # type: ignore[no-any-return]
 
 
 class _Folders:

@@ -7,7 +7,10 @@ from collections.abc import Collection, Iterator, Mapping
 from pathlib import PurePosixPath
 
 # Indented imports may be guarded, by `try` or by what the code is asked to do.
-_IMPORT = re.compile(rb"(?m)^(?:from\s+(?P<dots>\.*)(?P<of>[\w.]*)\s+import\b|import\s+(?P<itself>[\w.]+))")
+_IMPORT = re.compile(
+    rb"(?m)^(?:[^\s#\"'][^#\"'\n]*;[ \t]*)?"  # Behind another statement of the line.
+    rb"(?:from\s+(?P<dots>\.*)(?P<of>[\w.]*)\s+import\b|import\s+(?:[\w.]+\s*,\s*)*?(?P<itself>\w+\.[\w.]+))"
+)
 _TESTS = {"tests", "test"}
 
 

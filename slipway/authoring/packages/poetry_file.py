@@ -57,6 +57,16 @@ def constraints(locked: Sequence[Table]) -> Iterator[str]:
             yield f"{line} ; {marker}"
 
 
+def required(locked: Sequence[Table]) -> Iterator[tuple[str, list[str]]]:
+    """Yield each package of a lock, and the packages that it requires."""
+    for package in locked:
+        yield _normal(package["name"]), list(map(_normal, package.get("dependencies", {})))
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
 def _marker(package: Table) -> str:
     """Return the marker of a locked package, which newer locks have by the group that requires it."""
     markers = package.get("markers", "")

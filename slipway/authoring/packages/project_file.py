@@ -11,6 +11,7 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from slipway.authoring.packages import poetry_file, setup_file
+from slipway.authoring.packages.optional_requirements import optional_requirements
 
 PROJECT = "pyproject.toml"
 _NAME = re.compile(r"[\w.-]+")
@@ -57,6 +58,8 @@ class Project:
     python: str = ""
     #: False where only running setup.py tells what it requires.
     is_readable: bool = True
+    #: Packages of extras and groups, by normal names, and where each is listed.
+    optional_names: Mapping[str, str] = field(default_factory=dict)
 
     def requires(self, extras: Sequence[str] = ()) -> tuple[Dependency, ...]:
         """Return the dependencies, with those of some extras."""
@@ -141,6 +144,7 @@ def _project(table: Table, file: str) -> Project:
         excluded=tuple(workspace.get("exclude", ())),
         root=_root(tool),
         python=python if isinstance(python, str) else "",
+        optional_names={normal(line): place for line, place in optional_requirements(table)},
     )
 
 

@@ -74,7 +74,7 @@ MEANINGS = {
     134: "SIGABRT: the program aborted itself",
     135: "SIGBUS: most likely out of shared memory",
     136: "SIGFPE: an arithmetic error in native code",
-    137: "SIGKILL: most likely out of memory",
+    137: "SIGKILL: often out of memory",
     139: "SIGSEGV: invalid memory access in native code",
 }
 
@@ -169,10 +169,16 @@ def missing(words: Sequence[str]) -> tuple[str, str]:
         return why, "take a machine with a GPU: slipway run --machine TYPE"
     if program in PACKAGES:
         package = PACKAGES[program]
-        return why, f"list {package} in requirements.txt, or take a machine whose image has {package}: --machine TYPE"
+        return why, f"{adding(package)}; or take a machine whose image has {package}: --machine TYPE"
     if "/" in program:
         return "the job has no such file", "name a file of the folder as ./FILE, or a program of the image"
-    return why, "name another program, or list a package that brings it in requirements.txt"
+    return why, "name another program, or add a package that brings it to what the folder installs"
+
+
+def adding(package: str) -> str:
+    """How a package is added to what a folder installs."""
+    own = "in a project's dependencies, or in requirements.txt of a folder without a project"
+    return f"uv add {package} in a uv project; else list {package} {own}"
 
 
 def without_runner(words: Sequence[str]) -> str:

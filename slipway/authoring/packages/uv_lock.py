@@ -5,6 +5,7 @@ from __future__ import annotations
 import tomllib
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from itertools import chain
 from typing import Any
 
 from slipway.authoring.packages.project_file import normal
@@ -33,6 +34,8 @@ class UvLock:
         self.on_disk: dict[str, Table] = {}
         #: The addresses of the indexes that packages come from.
         self.indexes: set[str] = set()
+        #: The packages that each package from elsewhere requires, all by normal names.
+        self.required: dict[str, set[str]] = {}
         #: What the locked project itself requires.
         self.declared: list[str] = []
         self._of_index: list[Table] = []
@@ -45,7 +48,11 @@ class UvLock:
         if "registry" in source:
             self.indexes.add(source["registry"])
             self._of_index.append(package)
-        for kind in source.keys() & {*_OF_DISK}:
+        on_disk = source.keys() & {*_OF_DISK}
+        if not on_disk:
+            entries = chain(package.get("dependencies", ()), *package.get("optional-dependencies", {}).values())
+            self.required.setdefault(normal(name), set()).update(normal(each["name"]) for each in entries)
+        for kind in on_disk:
             self.on_disk[normal(name)] = {"path": source[kind]}
         if "." in source.values():
             requires = package.get("metadata", {}).get("requires-dist", ())

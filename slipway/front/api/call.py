@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import os
+import shlex
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
 from typing import Any
@@ -74,6 +75,8 @@ _OF_JOBS: Mapping[str, tuple[tuple[type, ...], str]] = {
 }
 _ALL = {**_TAKES, **_OF_SWEEPS, **_OF_SESSIONS, **_OF_JOBS}
 _FAR = 1e15
+_COMMAND = "command"
+"""The parameter that is a command in templates for any folder."""
 
 
 def check(**given: object) -> None:
@@ -147,6 +150,8 @@ def params_as_typed(
             _require(f"{name}[{index}]" if items is value else name, item, (str, Real), takes)
         try:
             texts[name] = tuple(map(render, items)) if items is value else render(value)
+            if name == _COMMAND and items is value:  # The words of a command, as subprocess.run takes them.
+                texts[name] = shlex.join(map(render, items))
         except ValueError as problem:  # Python writes no whole number of thousands of digits.
             what = f"{name} is given a number that is too large to write"
             raise ConfigError(what, why=str(problem), fix="a smaller one") from problem
@@ -157,7 +162,7 @@ def overrides_of(
     labels: Mapping[str, str] | None,
     note: str | None,
     notify: str | None,
-    env: Mapping[str, str] | None,
+    env: Mapping[str, str | float] | None,
     secrets: Mapping[str, str] | None,
     max_run: str | float | None,
     retries: int | None,
@@ -166,7 +171,8 @@ def overrides_of(
     job_name: str | None,
 ) -> RequestOverrides:
     """Return the overrides of these arguments of `slipway.submit`. Raises ConfigError."""
-    for argument, given in (("labels", labels), ("env", env), ("secrets", secrets)):
+    variables = {name: _variable(value) for name, value in (env or {}).items()}
+    for argument, given in (("labels", labels), ("env", variables), ("secrets", secrets)):
         for text in (*(given or {}), *(given or {}).values()):
             _require(argument, text, (str,))
     return RequestOverrides(
@@ -174,9 +180,14 @@ def overrides_of(
         note="" if note is None else checked_note(note),
         notify="" if notify is None else checked_notify(notify),
         settings=checked_settings(
-            dict(env or {}), dict(secrets or {}), None if max_run is None else str(max_run), retries, replicas, retry_on
+            variables, dict(secrets or {}), None if max_run is None else str(max_run), retries, replicas, retry_on
         ),
     )
+
+
+def _variable(value: str | float) -> str:
+    """Return a variable's value, which may be a number; True and False have no spelling that all programs read."""
+    return render(value) if isinstance(value, int | float) and not isinstance(value, bool) else value  # type: ignore[return-value]
 
 
 def _require(name: str, value: object, of: tuple[type, ...], fix: str = "") -> None:

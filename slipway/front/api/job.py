@@ -15,7 +15,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slipway.base.errors import ConfigError, ResourceError
+from slipway.base.errors import ConfigError, ResourceError, SlipwayError
 from slipway.front.api.call import check, check_timeout
 from slipway.front.api.notebook import facts, table
 from slipway.google.jobs import VertexJob
@@ -219,7 +219,8 @@ class Job:
         For a duplicate, wait for the job that runs and return that. Raises ResourceError for a job that failed or
         expired, or is a duplicate of a deleted one, its subclass JobTimeout for a job that reached its time limit,
         Cancelled, WaitTimeout (`timeout` is over, and the job goes on), ConfigError for a `timeout` that is not a
-        number, and CloudError after an hour without contact (SLIPWAY_NO_CONTACT).
+        number, and CloudError after an hour without contact (SLIPWAY_NO_CONTACT). Each has the job, as it was last
+        read, as its `job`.
         """
         from slipway.using.jobs.notification import Notifier
         from slipway.using.submission.ending import require_success
@@ -227,13 +228,17 @@ class Job:
 
         check_timeout(timeout)
         job, notifier = self._job, Notifier(self._context)
-        for job, event in _followed(self._context, self._job, logs=False, timeout=timeout):
-            tell_event(event)
-            if problem := notifier.saw(job):
+        try:
+            for job, event in _followed(self._context, self._job, logs=False, timeout=timeout):
+                tell_event(event)
+                if problem := notifier.saw(job):
+                    _log.warning(problem)
+            for problem in filter(None, (end_run(self._context, job), notifier.ended(job))):
                 _log.warning(problem)
-        for problem in filter(None, (end_run(self._context, job), notifier.ended(job))):
-            _log.warning(problem)
-        require_success(self._context, job)
+            require_success(self._context, job)
+        except SlipwayError as error:
+            error.job = self._handle(job)
+            raise
         return self._handle(job)
 
     def logs(self, *, follow: bool = False) -> Iterator[str]:

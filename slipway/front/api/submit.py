@@ -58,7 +58,7 @@ def submit(
     labels: Mapping[str, str] | None = None,
     note: str | None = None,
     notify: str | None = None,
-    env: Mapping[str, str] | None = None,
+    env: Mapping[str, str | float] | None = None,
     secrets: Mapping[str, str] | None = None,
     max_run: str | float | None = None,
     retries: int | None = None,

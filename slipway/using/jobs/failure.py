@@ -16,7 +16,7 @@ from typing import Annotated
 from slipway.base.codec import NOT_WRITTEN, At, MaybeText
 from slipway.base.errors import COLOUR
 from slipway.base.formatting import last_part, percent, short, span
-from slipway.google.failures import CloudError
+from slipway.google.failures import CloudError, Exhausted
 from slipway.google.jobs import FAILED, VertexJob
 from slipway.google.logging import LogEntry
 from slipway.google.monitoring import MEMORY
@@ -24,19 +24,26 @@ from slipway.google.pipeline_tasks import PipelineTask
 from slipway.google.trials import Trial
 from slipway.using.context import Context
 from slipway.using.jobs.log import PAGE, job_filter, newest, shown
-from slipway.using.jobs.remedy import MORE_MEMORY, is_gpu_memory, meaning, remedy
+from slipway.using.jobs.reason_line import reason_of_lines, telling_lines
+from slipway.using.jobs.remedy import MORE_MEMORY, OTHER_KILLS, is_gpu_memory, meaning, remedy
 from slipway.using.jobs.roles import REPLICA, TRIAL_LABEL, prefix, task_filter, who_of
 from slipway.using.jobs.severity import is_at_least, tells_reason
 
 _MOST_READ = 8
 """The most failed jobs whose log is read, as logs take 60 reads a minute; the others have the service's words."""
 _OUT_OF_MEMORY = re.compile(r"\b(?:out of|low on) memory\b|\bstatus of 137\b", re.IGNORECASE)
+_GUESS = re.compile(r"\bran out of memory and (?=exited with a non-zero status of 137)")
+"""Vertex AI's words for every process that SIGKILL has ended."""
 _FAILED = ("INFEASIBLE", "failed")
 """The states of a trial, and of a pipeline's task, that failed."""
 _ERROR = "ERROR"
 _ANY_REPLICA = 'resource.labels.task_name:"workerpool"'
-_LOOKED_AT, _LINES, _LONGEST, _BRIEF = 50, 8, 300, 120
+_LOOKED_AT, _LINES, _LONGEST, _BRIEF = 100, 8, 300, 120
 """The lines read, the lines shown, and the most characters of a line, in full and in brief."""
+_MUCH_MEMORY = 0.5
+"""The peak use of memory from which a kill is taken for a lack of it: memory grows between two samples."""
+_QUOTA_PAUSE_S = 15.0
+"""The seconds until a log is read again that a limit of reads a minute has hidden."""
 _BEFORE, _LATE = timedelta(hours=1), timedelta(minutes=4)
 """The times before and after a job's end for which its memory use is read: samples come late."""
 
@@ -56,20 +63,32 @@ class Failure:
     killed: Annotated[bool, NOT_WRITTEN] = False
     #: The service's message.
     error: Annotated[str, NOT_WRITTEN] = ""
+    #: The template's own image ran, in which no package is installed.
+    own_image: Annotated[bool, NOT_WRITTEN] = False
 
     @property
     def brief(self) -> str:
         """The failure in brief: `out of memory (chief, 97 % of its n1-standard-8)` or its last line; may be empty."""
         if self.memory is not None:
-            return f"out of memory ({self.who or 'a replica'}, {percent(self.memory)} of its {self.machine})"
+            cause = "out of memory" if self.is_out_of_memory else "killed by SIGKILL"
+            return f"{cause} ({self.who or 'a replica'}, {percent(self.memory)} of its {self.machine})"
         if self.killed:
             return f"killed, most likely out of memory ({self.who or 'a replica'})"
         if self.gpu_memory:
             return f"out of a GPU's memory ({self.who or 'a replica'})"
         # A launcher's error ends with its ways out, and its last word of a command with the files that are kept.
         lines = [line for line in self.lines if not line.lstrip().startswith(("why: ", "fix: "))] or self.lines
-        last = lines[-1].removeprefix("slipway: ").partition("; files kept: ")[0] if lines else ""
+        last = reason_of_lines(lines).removeprefix("slipway: ").partition("; files kept: ")[0]
         return f"{_between(last)} ({self.who or 'a replica'})" if lines else ""
+
+    @property
+    def is_out_of_memory(self) -> bool:
+        """Whether it was killed, most likely for its use of memory: this was not mostly free as far as was sampled."""
+        return self.killed if self.memory is None else self.memory >= _MUCH_MEMORY
+
+    def without_guess(self, error: str) -> str:
+        """Return the service's message; without its guess at memory if the samples tell against that."""
+        return error if self.memory is None or self.is_out_of_memory else _GUESS.sub("", error)
 
     @property
     def gpu_memory(self) -> bool:
@@ -80,7 +99,8 @@ class Failure:
     def words(self) -> list[str]:
         who = self.who or "a replica"
         if self.memory is not None:
-            return [f"{who} used {percent(self.memory)} of the memory of its {self.machine}, as far as was sampled"]
+            used = f"used {percent(self.memory)} of the memory of its {self.machine}, as far as was sampled"
+            return [f"{who} {used}" if self.is_out_of_memory else f"SIGKILL ended {who}, which {used}"]
         words = [self.why] if self.why else []
         if self.lines:
             words += [f"the last lines of {who}:", *(f"  {line}" for line in self.lines)]
@@ -89,7 +109,10 @@ class Failure:
     @property
     def fix(self) -> str:
         """The remedy, empty where the lines tell it."""
-        return remedy(self.lines, self.error) or (MORE_MEMORY if self.killed else "")
+        known = remedy(self.lines, self.error, own_image=self.own_image)
+        if known or not self.killed:
+            return known
+        return MORE_MEMORY if self.is_out_of_memory else OTHER_KILLS
 
 
 def read_causes(context: Context, jobs: Iterable[VertexJob]) -> dict[str, str]:
@@ -120,8 +143,12 @@ def _between(text: str) -> str:
     return line if len(line) <= _BRIEF else f"{line[: _BRIEF // 3]}…{line[-2 * _BRIEF // 3 :]}"
 
 
-def read_failure(context: Context, job: VertexJob) -> Failure | None:
-    """Read a failure; None for a job that has not failed, or never ran. What can't be read is told, not raised."""
+def read_failure(
+    context: Context, job: VertexJob, followed: Sequence[LogEntry] = (), *, waits: bool = False
+) -> Failure | None:
+    """Read a failure; None for a job that has not failed, or never ran. What can't be read is told, not raised.
+    `followed` are log lines that were read before. With `waits`, read again after a pause if a limit of reads a minute
+    hides the log."""
     replica = REPLICA.search(job.error)
     # The service calls a job begun once all its replicas have; a job that failed before the last replica started did
     # run all the same.
@@ -129,14 +156,28 @@ def read_failure(context: Context, job: VertexJob) -> Failure | None:
     if job.state != "JOB_STATE_FAILED" or not ran or not job.log_ids:
         return None
     killed = _OUT_OF_MEMORY.search(job.error) is not None
-    look_at = _memory if killed else _last_lines
+    task = replica[0] if replica else ""
     try:
-        runs: list[Trial | PipelineTask] = [*job.tried, *job.tasks]
-        failed = [(run.end_time, run.job, run) for run in runs if run.state in _FAILED and run.job and run.end_time]
-        first = min(failed, key=itemgetter(0, 1), default=(None,))[-1]
-        return look_at(context, job, first, replica[0] if replica else "")
+        return _read_patiently(context, job, task, killed=killed, waits=waits and not followed)
     except CloudError as problem:
+        own = [entry for entry in followed if entry.task == task or not task]
+        if own:
+            return _told(job, _of_last_writer(own), task, None)
         return Failure(why=f"more is not known: {problem.brief}", killed=killed)
+
+
+def _read_patiently(context: Context, job: VertexJob, task: str, *, killed: bool, waits: bool) -> Failure:
+    look_at = _memory if killed else _last_lines
+    runs: list[Trial | PipelineTask] = [*job.tried, *job.tasks]
+    failed = [(run.end_time, run.job, run) for run in runs if run.state in _FAILED and run.job and run.end_time]
+    first = min(failed, key=itemgetter(0, 1), default=(None,))[-1]
+    try:
+        return look_at(context, job, first, task)
+    except Exhausted:
+        if not waits:
+            raise
+        context.clock.sleep(_QUOTA_PAUSE_S)
+        return look_at(context, job, first, task)
 
 
 def _last_lines(context: Context, job: VertexJob, run: Trial | PipelineTask | None, task: str) -> Failure:
@@ -148,15 +189,23 @@ def _last_lines(context: Context, job: VertexJob, run: Trial | PipelineTask | No
     logging = context.brief.logging(context.catalog.project)
     entries = newest(logging, job_filter(ids, only=wanted), _LOOKED_AT)
     own = _of_last_writer(entries)
-    chosen = [entry for entry in own if is_at_least(entry, _ERROR)]
-    if not chosen and len(entries) == _LOOKED_AT:  # What was written after the error may be long.
+    if not any(is_at_least(entry, _ERROR) for entry in own) and len(entries) == _LOOKED_AT:
+        # What was written after the error may be long.
         errors = newest(logging, job_filter(ids, severity=_ERROR, only=wanted), _LOOKED_AT, _ERROR, within=PAGE)
-        chosen = _of_last_writer(errors) if any(tells_reason(entry.text) for entry in errors) else []
-    chosen = chosen or own
+        if any(tells_reason(entry.text) for entry in errors):
+            own = _of_last_writer(errors)
+    return _told(job, own, task, run)
+
+
+def _told(job: VertexJob, own: Sequence[LogEntry], task: str, run: Trial | PipelineTask | None) -> Failure:
+    """Return what lines of one writer tell: its errors, or else all of them."""
+    chosen = [entry for entry in own if is_at_least(entry, _ERROR)] or own
     lines = [line for entry in chosen for line in COLOUR.sub("", shown(entry.text)).split("\n")]
-    cut = (line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…" for line in lines[-_LINES:])
+    telling = telling_lines(lines, _LINES)
+    cut = (line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…" for line in telling)
     who = prefix(chosen[-1], job) if chosen else who_of(task, job, last_part(run.job) if run else "")
-    return Failure(short(who), tuple(cut), why=meaning(job.error), error=job.error)
+    own_image = bool(job.worker_pools) and not job.worker_pools[0].module
+    return Failure(short(who), tuple(cut), why=meaning(job.error), error=job.error, own_image=own_image)
 
 
 def _of_last_writer(entries: Sequence[LogEntry]) -> list[LogEntry]:

@@ -13,6 +13,7 @@ from slipway.authoring.packages.command_check import hidden, require_joined
 from slipway.authoring.packages.command_script import script_of
 from slipway.authoring.packages.folder_check import about, require_named
 from slipway.authoring.packages.folder_packages import FILES, REQUIREMENTS, packages_of
+from slipway.authoring.packages.own_modules import mistyped
 from slipway.authoring.packages.slipway_exchange import Request, request_name
 from slipway.authoring.packages.source_package import require_no_key
 from slipway.authoring.packages.working_tree import IGNORES, WorkingTree
@@ -78,6 +79,7 @@ def first_lines(tree: WorkingTree, source: CodeFolder, command: str) -> Iterator
     """Yield what is told of a folder with a session's first run."""
     yield from about(tree, source.place, command)
     yield from hidden(tree.files, command)
+    yield from mistyped(tree.files, command)
     script = script_of(command)
     packages = packages_of(tree.files, source.name, script)
     if script and packages.file == script and packages.lines:

@@ -3,20 +3,33 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from slipway.authoring.packages.code_folder import CodeFolder
-from slipway.authoring.packages.command_check import Machine, hidden, lacking, require_joined
+from slipway.authoring.packages.command_check import (
+    Machine,
+    hidden,
+    lacking,
+    replaced,
+    require_joined,
+    require_no_runner,
+)
 from slipway.authoring.packages.command_script import script_of
 from slipway.authoring.packages.folder_check import about, require_named
-from slipway.authoring.packages.folder_packages import FolderPackages, packages_of
+from slipway.authoring.packages.folder_packages import FILES, FolderPackages, packages_of
+from slipway.authoring.packages.imported_modules import outer_modules
+from slipway.authoring.packages.own_modules import mistyped, require_own_modules
 from slipway.authoring.packages.packing import runs_any_folder
 from slipway.authoring.packages.working_tree import WorkingTree
 from slipway.base.formatting import join
 from slipway.model.catalog.template import Offer, Template, applying
+from slipway.model.machines.image_modules import package_of
 from slipway.model.machines.images import prebuilt
 from slipway.using.submission.submission_request import SubmissionRequest
+
+_MOST = 5
 
 
 def check_commands(
@@ -51,10 +64,14 @@ def check_command(
     require_joined(command, asked.overrides.settings.replicas)
     lines = [*about(tree, source.place, command), *hidden(tree.files, command)]
     packages = packages_of(tree.files, source.name, script_of(command))
+    require_own_modules(tree.files, command, packages.code)
+    lines += mistyped(tree.files, command, packages.code)
     if packages.code:
         lines.append(f"modules also from {join(packages.code)}")
+    lines += replaced(tree.files, packages)
     here, others = machines(template, asked)
     if here:
+        require_no_runner(command, packages, here)
         lines += lacking(tree.files, command, packages, here, others)
     for line in lines:
         tell(line)
@@ -67,6 +84,22 @@ def check_program(template: Template, asked: SubmissionRequest, command: str, te
     if here and runs_any_folder(template):
         for line in lacking({}, command, FolderPackages(), here, others):
             tell(line)
+
+
+def image_needs(template: Template, files: Mapping[str, bytes]) -> Iterator[str]:
+    """Yield a line for the packages that the command of a template's own image must find in that image."""
+    tasks = (pool.get("containerSpec") or {} for offer in template.offers for pool in offer.worker_pools)
+    commands = dict.fromkeys(shlex.join([*task.get("command", ()), *task.get("args", ())]) for task in tasks)
+    modules = dict.fromkeys(module for command in commands for module in outer_modules(files, command))
+    names = [*map(package_of, modules)]
+    listing = next((name for name in FILES if name in files), "")
+    ignored = f"{listing} is not installed: " if listing else ""
+    if names:
+        more = [f"{len(names) - _MOST} more"] if len(names) > _MOST else []
+        needed = join([*names[:_MOST], *more])
+        yield f"{ignored}the image of {template.name} must have {needed}: if it has not, install them in the image"
+    elif ignored:
+        yield f"{ignored}the image of {template.name} must have what its command needs"
 
 
 def machines(template: Template, asked: SubmissionRequest) -> tuple[Machine | None, list[Machine]]:

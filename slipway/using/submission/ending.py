@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 
@@ -13,6 +13,7 @@ from slipway.base.errors import Cancelled, ConfigError, JobTimeout, ResourceErro
 from slipway.base.formatting import span
 from slipway.google.catalog.lookup import standing
 from slipway.google.jobs import CANCELLED, FAILED, NO_MACHINES, VertexJob
+from slipway.google.logging import LogEntry
 from slipway.model.capacity import CAPACITY_TYPES, POOL
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.parameter_types import Value
@@ -83,19 +84,20 @@ class RecoveredSubmission:
         return [*words, *(word for name, value in free for word in ("-p", f"{name}={render(value)}"))]
 
 
-def require_success(context: Context, job: VertexJob) -> None:
-    """Raise the error of an ended job, with the ways on or its code's last lines; nothing for success."""
-    if problem := problem_of_end(context, job):
+def require_success(context: Context, job: VertexJob, followed: Sequence[LogEntry] = ()) -> None:
+    """Raise the error of an ended job, as `problem_of_end` has it; nothing for success."""
+    if problem := problem_of_end(context, job, followed):
         raise problem
 
 
-def problem_of_end(context: Context, job: VertexJob) -> SlipwayError | None:
-    """Return the error of an ended job, with the ways on or its code's last lines; None for success."""
+def problem_of_end(context: Context, job: VertexJob, followed: Sequence[LogEntry] = ()) -> SlipwayError | None:
+    """Return the error of an ended job, with the ways on or its code's last lines; None for success. `followed` are the
+    last lines of its log that were read before."""
     problem, cause = error_of_end(job), cause_of(job, context.catalog.reservations)
     if problem and cause:
         problem.fix = "\n".join([*advice_lines(cause, next_steps(context, job, cause)), problem.fix])
-    elif problem and (failure := read_failure(context, job)):
-        problem.why = "\n".join([problem.why, *failure.words])
+    elif problem and (failure := read_failure(context, job, followed, waits=True)):
+        problem.why = "\n".join([failure.without_guess(problem.why), *failure.words])
         problem.fix = "\n".join(filter(None, [failure.fix, problem.fix]))
     return problem
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import shlex
 from pathlib import Path
 
+from slipway.authoring.packages.own_modules import nearest_program
 from slipway.authoring.packages.packing import runs_any_folder
 from slipway.authoring.packages.project_file import PROJECT
 from slipway.base.errors import ConfigError
@@ -21,6 +22,7 @@ def command_line(words: tuple[str, ...], folder: Path, *, has_parameters: bool =
     in the place of a program."""
     alone = len(words) == 1 and not (" " in words[0] and (folder / words[0]).is_file())
     _require_program(words[0], folder / words[0], alone=alone)
+    _require_known(words[0], folder)
     line = words[0] if alone else shlex.join(words)
     if has_parameters and not alone:
         line = literal(line)
@@ -51,6 +53,20 @@ def _require_program(word: str, place: Path, *, alone: bool) -> None:
             f"{short(word)} is a folder, and no program",
             why="a command begins with the program to run",
             fix=f"slipway run python {word}" if main else f"slipway run --code {word} COMMAND, which runs in it",
+        )
+
+
+def _require_known(word: str, folder: Path) -> None:
+    """Raise ConfigError for a mistyped program of the folder's project, which no image has."""
+    project = folder / PROJECT
+    text = project.read_text(encoding="utf-8", errors="replace") if project.is_file() else ""
+    program = word.partition(" ")[0]
+    near = nearest_program(program, text)
+    if near and not (folder / program).exists():
+        raise ConfigError(
+            f"{short(program)} is not a program of the folder's project",
+            why=f"{PROJECT} names {near}",
+            fix=f"did you mean {near}? A program {program} of the image runs by: slipway run -- env {program} …",
         )
 
 

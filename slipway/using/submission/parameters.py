@@ -210,6 +210,9 @@ def _for_a_shell(name: str, text: str) -> Fix:
 
 
 def _unknown(name: str, template: Template, given: Mapping[str, Typed], arguments: Collection[str]) -> ParameterMistake:
+    if name == "dry_run":
+        fix = "slipway submit … --dry-run --output json"
+        return ParameterMistake(name, "unknown parameter dry_run: a call of Python has no dry run", fix)
     known = [parameter.name for parameter in template.parameters]
     unfilled = sorted(_named(template, given) - {*given})
     near = nearest(name, [*arguments, *known, *unfilled])
@@ -217,12 +220,12 @@ def _unknown(name: str, template: Template, given: Mapping[str, Typed], argument
     instead = f"did you mean {near}{argument}?" if near else f"the template has {', '.join(known) or 'none'}"
     command = next((parameter.name for parameter in template.parameters if parameter.command), "")
     lacks = f", and {command} has no {{{short(name)}}}" if command else ""
-    fix: Fix = ""
+    way: Fix = ""
     if command and not near and command_line.can_name(name):
-        fix = ({"params": {command: f"… {{{name}}}"}}, ", which stands for it")
+        way = ({"params": {command: f"… {{{name}}}"}}, ", which stands for it")
     elif command and not near:
-        fix = "a name of letters, digits, _, - and . can stand in a command"
-    return ParameterMistake(name, f"unknown parameter {short(name)}{lacks}; {instead}", fix)
+        way = "a name of letters, digits, _, - and . can stand in a command"
+    return ParameterMistake(name, f"unknown parameter {short(name)}{lacks}; {instead}", way)
 
 
 def _lacking(command: str, name: str) -> ParameterMistake:

@@ -323,10 +323,9 @@ def with_code(
         _check_without_folder(context, asked, tell)
         return plan(asked)
     from slipway.authoring.packages.code_folder import CodeFolder, code_folder
-    from slipway.authoring.packages.folder_packages import FILES
     from slipway.authoring.packages.packing import modules, pack, runs_any_folder
     from slipway.google.catalog.lookup import find_template
-    from slipway.using.submission.code_check import check_commands
+    from slipway.using.submission.code_check import check_commands, image_needs
 
     catalog = context.catalog
     template = find_template(catalog, asked.template)
@@ -351,8 +350,9 @@ def with_code(
     launcher = "" if of_image else " with slipway's launcher"
     size = f"{len(code.package.content) / 1000:,.0f} kB{launcher}"
     tell(f"code {source.shown}{state}  {counted(code.count, 'file')}, {size}  →  {code.location}")
-    if of_image and (name := next((name for name in FILES if name in tree.files), "")):
-        tell(f"{name} is not installed: the image has what its command needs")
+    if of_image:
+        for line in image_needs(template, tree.files):
+            tell(line)
     if upload:
         _upload(context, code.location, code.package.content)
     return planned

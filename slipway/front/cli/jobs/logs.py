@@ -5,6 +5,7 @@ JSON output is one object a line. Lines of `service` are the service's own: what
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from dataclasses import replace
 
@@ -13,7 +14,7 @@ import click
 from slipway.front.cli.terminal import completions, screen
 from slipway.front.cli.terminal.log_lines import LogLines
 from slipway.front.cli.terminal.options import catalog_and_output, found_last_attempt, job_argument, word_option
-from slipway.front.cli.terminal.watching import watch
+from slipway.front.cli.terminal.watching import FOLLOWED, recorded, watch
 from slipway.google.jobs import VertexJob
 from slipway.google.logging import LogEntry
 from slipway.using.context import Context
@@ -57,6 +58,7 @@ def command(
     query = job_filter(target.log_ids, severity=wanted, only=only)
     tail = newest(logging, query, last, wanted) if last and target.log_ids else None
     if follow:
+        followed: deque[LogEntry] = deque(maxlen=FOLLOWED)
         ended = watch(
             context,
             target,
@@ -64,10 +66,10 @@ def command(
             severity=wanted,
             begin=tail[0].timestamp if tail else None,
             only=only,
-            text=text,
+            text=recorded(followed, text),
             plain=output == "json",
         )
-        require_success(context, ended)
+        require_success(context, ended, [*followed])
         return
     entries = tail if tail is not None else logging.entries(query) if target.log_ids else ()
     lines, found = LogLines(screen.out_log, text, every=output == "json"), False

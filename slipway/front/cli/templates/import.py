@@ -52,6 +52,7 @@ def command(files: tuple[str, ...], name: str | None, summary: str | None, code:
             name=name or _NO_NAME.sub("-", Path(file).stem.lower()).strip("-"),
             summary=summary or f"imported from {Path(file).name}",
             folder=(code or "").rstrip("/"),
+            is_draft=prints,
         )
         for file in files
     }
@@ -73,6 +74,7 @@ def _sources(asked: Mapping[str, Naming], *, prints: bool) -> dict[Path, str]:
     from slipway.authoring.gcloud.importing import read
     from slipway.authoring.gcloud.output import Note
     from slipway.authoring.gcloud.python_source import python_source
+    from slipway.authoring.gcloud.workers import UNPINNED
 
     sources, notes, errors = dict[Path, str](), list[Note](), list[ConfigError]()
     for file, naming in asked.items():
@@ -86,7 +88,7 @@ def _sources(asked: Mapping[str, Naming], *, prints: bool) -> dict[Path, str]:
             errors.append(error)
             continue
         notes += imported.notes
-        sources[target] = python_source(imported.template)
+        sources[target] = python_source(imported.template).replace(UNPINNED, "")
     if len(errors) == 1:
         raise errors[0]
     if errors:

@@ -10,7 +10,12 @@ _NO_WAIT = "d detach detached async background no-wait no-follow"
 _FLAGS = (
     (_HARDWARE, "--machine", "--machine TYPE, of those in slipway templates show script"),
     (_HARDWARE, "-p", "-p machine=TYPE, of those in slipway templates show TEMPLATE"),
-    ("image docker-image container disk disk-size", "-p", "another template, as image and disk are its own"),
+    (
+        "image docker-image container container-image image-uri",
+        "-p",
+        "slipway submit NAME --code DIR, of a template with that image (docs/own-image.md)",
+    ),
+    ("disk disk-size", "-p", "another template, as the disk is its own"),
     ("spot use-spot preemptible interruptible", "--capacity", "--capacity spot"),
     ("cluster queue partition", "--pool", "--pool CLUSTER/POOL"),
     ("region zone location", "-p", "another stack, or slipway submit TEMPLATE --race=REGION,…"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -35,6 +36,7 @@ from slipway.using.submission.submitter import journal_of, under, with_code
 
 if TYPE_CHECKING:
     from slipway.google.jobs import VertexJob
+    from slipway.google.logging import LogEntry
     from slipway.using.sessions.likeness import RunLikeness
     from slipway.using.urgent import Room
 
@@ -94,14 +96,16 @@ def _watched(
     """Wait for the end if that was asked for. Return the job as it is then, and the error of its end or of the wait."""
     if not ending.waits:
         return job, None
-    from slipway.front.cli.terminal.watching import watch
+    from slipway.front.cli.terminal.watching import FOLLOWED, recorded, watch
     from slipway.using.submission.ending import problem_of_end
 
+    followed: deque[LogEntry] = deque(maxlen=FOLLOWED)
     try:
-        ended = watch(context, job, logs=ending.follows, timeout=ending.timeout, quiet=json)
+        text = recorded(followed)
+        ended = watch(context, job, logs=ending.follows, timeout=ending.timeout, quiet=json, text=text)
     except WaitTimeout as late:
         return (context.vertex.found(job.name) or job if json else job), late
-    return ended, problem_of_end(context, ended)
+    return ended, problem_of_end(context, ended, [*followed])
 
 
 def _room(

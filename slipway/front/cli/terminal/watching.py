@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from datetime import datetime
@@ -28,6 +29,10 @@ from slipway.using.submission.next_attempt import goes_on_as
 
 if TYPE_CHECKING:
     from slipway.front.cli.terminal.redrawn import LiveDisplay
+
+
+FOLLOWED = 200
+"""The last lines of a followed log that are kept for the reason of a failure."""
 
 
 class Detached(Interrupted):
@@ -137,6 +142,18 @@ def watch(
         screen.note(f"{follower.job.called}  {problem}")
     screen.note(account_of(follower.job, context))
     return follower.job
+
+
+def recorded(
+    followed: deque[LogEntry], text: Callable[[LogEntry, VertexJob], str] = line
+) -> Callable[[LogEntry, VertexJob], str]:
+    """Return `text` for `watch`, which also adds each line to `followed`."""
+
+    def recorded_text(entry: LogEntry, job: VertexJob) -> str:
+        followed.append(entry)
+        return text(entry, job)
+
+    return recorded_text
 
 
 def state_at(event: Progress, name: str, uses: str) -> Callable[[datetime], str]:

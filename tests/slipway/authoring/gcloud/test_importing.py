@@ -11,6 +11,7 @@ import yaml
 from slipway.authoring.gcloud.fields import JOB
 from slipway.authoring.gcloud.importing import Imported, Naming, read
 from slipway.authoring.gcloud.python_source import python_source
+from slipway.authoring.gcloud.workers import UNPINNED
 from slipway.authoring.stack.entries import ClusterEntry, EncryptionEntry
 from slipway.authoring.stack.secrets import KEEP
 from slipway.authoring.template.jobspec import LAUNCHER
@@ -417,3 +418,24 @@ def test_an_image_starts_as_its_file_says_and_one_of_a_launcher_by_that_again() 
         assert found.template.code == Image(IMAGE, ("run", "--fast"), launcher=launcher)
         assert found.template.worker_pools[0].args == ("--x",)
         assert any("at least once" in str(note) for note in found.notes) is not launcher
+
+
+def test_further_replicas_of_the_chief_become_workers() -> None:
+    several = job().replace("replicaCount: 1", "replicaCount: 3")
+    found = imported(several)
+    assert [(pool.role, pool.replicas) for pool in found.template.worker_pools] == [("chief", 1), ("workers", 2)]
+    assert notes(found, about="replicaCount") == ["job.yaml:3  replicaCount: became 1 chief and 2 workers"]
+    pool = several.partition("serviceAccount")[0].partition("\n")[2]
+    with pytest.raises(ConfigError, match="3 replicas: the first worker pool is the chief, and has 1"):
+        imported(several.replace(pool, pool * 2))
+
+
+def test_a_draft_of_an_image_with_a_tag_has_a_note() -> None:
+    tagged = job(CODE.replace(IMAGE, "docker.io/acme/train:v1") + "}")
+    draft = read(tagged, "job.yaml", Naming("imported", "of a file", is_draft=True))
+    source = python_source(draft.template).replace(UNPINNED, "")
+    assert 'uri="docker.io/acme/train:v1"' in source and "sha256" not in source
+    (note,) = notes(draft, about="imageUri")
+    assert "`docker buildx imagetools inspect docker.io/acme/train:v1` prints it" in note
+    with pytest.raises(ConfigError, match="is not pinned"):
+        imported(tagged)

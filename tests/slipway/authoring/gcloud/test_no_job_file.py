@@ -45,3 +45,13 @@ def test_every_variable_that_nothing_expanded_is_told_at_the_first_try() -> None
     assert set(lines) == {"1", "2", "4", "5"}
     for name in ("${PROJECT}", "$RUN", "${MACHINE_TYPE}", "${COUNT}", "${IMAGE}", "${BUCKET#gs://}"):
         assert name in error.why, error.why
+
+
+@pytest.mark.parametrize(
+    ("file", "text"),
+    [("train.py", "import argparse\n"), ("train", "#\nfrom torch import nn\nx = 1\n"), ("n.ipynb", "{}")],
+)
+def test_a_python_program_is_told_with_the_command_that_runs_it(file: str, text: str) -> None:
+    error = refused(text, file)
+    assert error.what == f"{file} is a Python program, and no job file"
+    assert str(error.fix).startswith(f"slipway run {file}, which needs no template")

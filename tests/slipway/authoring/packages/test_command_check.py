@@ -4,9 +4,17 @@ import shlex
 
 import pytest
 
-from slipway.authoring.packages.command_check import Machine, hidden, lacking, require_joined
+from slipway.authoring.packages.command_check import (
+    Machine,
+    hidden,
+    lacking,
+    replaced,
+    require_joined,
+    require_no_runner,
+)
 from slipway.authoring.packages.command_script import script_of
-from slipway.authoring.packages.folder_packages import packages_of
+from slipway.authoring.packages.folder_packages import FolderPackages, packages_of
+from slipway.authoring.packages.own_modules import mistyped, require_own_modules
 from slipway.base.errors import ConfigError
 
 CPU = Machine("sklearn-cpu.1-6", "scikit-learn", has_gpu=False)
@@ -26,7 +34,39 @@ HEADER = '# /// script\n# dependencies = ["six"]\n# ///\nimport cv2, torch\n'
 NONE = ": imported, in no list of packages, and image sklearn-cpu.1-6 is not known to have {}: list {}"
 OR = ", or --machine g2-standard-12"
 NO_PROGRAM = "image sklearn-cpu.1-6 has no such program"
+UV = ": imported, in no list of packages, and image sklearn-cpu.1-6 is not known to have them: {}"
+UNLISTED = ": imported, in no list of packages, and image sklearn-cpu.1-6 is not known to have it: "
 TORCH = "! torch (by train.py)" + NONE.format("it", f"torch in requirements.txt{OR}")
+PROJECT = '[project]\nname = "x"\ndependencies = ["six"]\n'
+EXTRA = '[project.optional-dependencies]\ntorch = ["torch>=2"]\n'
+SIX, OF_INDEX = '[[package]]\nname = "six"\n', 'version = "2"\nsource = { registry = "https://pypi.org/simple" }\n'
+SIX_AND_TORCH = f'{SIX}{OF_INDEX}[[package]]\nname = "torch"\n{OF_INDEX}'
+NEEDS_TORCH = f'{SIX}{OF_INDEX}dependencies = [{{ name = "torch" }}]\n[[package]]\nname = "torch"\n{OF_INDEX}'
+ONLY = "! torch (by train.py) is only in {}, which is not installed: {}" + OR
+POETRY = '[tool.poetry]\nname = "x"\n[tool.poetry.dependencies]\nsix = "*"\n'
+POETRY_LOCK = f'{SIX}version = "1"\n[[package]]\nname = "torch"\nversion = "2"\n'
+IN_PROJECT = "list torch in project.dependencies of pyproject.toml"
+LOCK_ALONE = "! torch (by train.py) is only in `{}`, as no dependency requires it, and not installed: {} add torch" + OR
+POETRY_NEEDS = f"{SIX}version = '1'\ndependencies.torch = '*'\n[[package]]\nname = 'torch'\nversion = '2'\n"
+POETRY_GROUP = POETRY + '[tool.poetry.group.gpu.dependencies]\ntorch = "*"\n'
+GROUP = PROJECT + '[dependency-groups]\ngpu = ["torch", {include-group = "x"}]\n'
+OLD_GROUP = PROJECT + '[tool.uv]\ndev-dependencies = ["torch"]\n'
+ANOTHER = f"! torch (by train.py){UNLISTED}{IN_PROJECT}{OR}"
+NOT_INSTALLED = [
+    (PROJECT + EXTRA, {"uv.lock": SIX_AND_TORCH}, ONLY.format("extra `torch`", "uv add torch")),
+    (PROJECT + EXTRA, {}, ONLY.format("extra `torch`", IN_PROJECT)),
+    ('[project]\nname = "x"\n' + EXTRA, {}, ONLY.format("extra `torch`", IN_PROJECT)),
+    (GROUP, {"uv.lock": SIX_AND_TORCH}, ONLY.format("group `gpu`", "uv add torch")),
+    (OLD_GROUP, {}, ONLY.format("group `dev`", "uv add torch")),
+    (PROJECT, {"uv.lock": SIX_AND_TORCH}, LOCK_ALONE.format("uv.lock", "uv")),
+    (PROJECT + EXTRA, {"uv.lock": NEEDS_TORCH}, ""),
+    (POETRY_GROUP, {"poetry.lock": POETRY_LOCK}, ONLY.format("group `gpu`", "poetry add torch")),
+    (POETRY + '[tool.poetry.extras]\nfast = ["torch"]\n', {}, ONLY.format("extra `fast`", "poetry add torch")),
+    (POETRY, {"poetry.lock": POETRY_LOCK}, LOCK_ALONE.format("poetry.lock", "poetry")),
+    (POETRY, {"poetry.lock": POETRY_NEEDS}, ""),
+    (PROJECT.replace("six", "hydra-core"), {"uv.lock": ""}, ANOTHER.replace(IN_PROJECT, "uv add torch")),
+    ("[tool.ruff]\n", {}, TORCH),
+]
 
 
 def lines(files: dict[str, str], command: str, here: Machine = CPU) -> list[str]:
@@ -37,6 +77,10 @@ def lines(files: dict[str, str], command: str, here: Machine = CPU) -> list[str]
 @pytest.mark.parametrize(
     ("files", "command", "said"),
     [
+        *(
+            ({"train.py": "import torch\n", "pyproject.toml": project, **locks}, "python train.py", said)
+            for project, locks, said in NOT_INSTALLED
+        ),
         ({"train.py": "import torch, os\n"}, "python train.py", TORCH),
         ({"train.py": "from torch import nn\n"}, "bash -c 'cd . && python train.py | tee log'", TORCH),
         ({"run.sh": "python train.py \\\n --x\n", "train.py": "import torch\n"}, "bash run.sh", TORCH),
@@ -54,7 +98,7 @@ def lines(files: dict[str, str], command: str, here: Machine = CPU) -> list[str]
         (
             {"train.py": "import torch, wandb\n", "uv.lock": LOCKED},
             "python train.py",
-            "! torch (by train.py), wandb (by train.py)" + NONE.format("them", "torch and wandb in uv.lock"),
+            "! torch (by train.py), wandb (by train.py)" + UV.format("uv add torch wandb"),
         ),
         ({"train.py": "import torch\n", "requirements.txt": "lightning\n"}, "python train.py", ""),
         ({"train.py": "import torch\n", "requirements.txt": "torch==2.5\n"}, "python train.py", ""),
@@ -173,3 +217,100 @@ def test_a_launcher_that_trains_on_each_machine_by_itself_is_refused(command: st
 )
 def test_what_names_the_other_machines_or_launches_nothing_is_sent(command: str) -> None:
     require_joined(command, 2)
+
+
+@pytest.mark.parametrize(
+    ("files", "said"),
+    [
+        ({"requirements.txt": "torch\n"}, "pyproject.toml is ignored"),
+        ({"requirements.txt": "torch\n", "uv.lock": ""}, "pyproject.toml and uv.lock are ignored"),
+        ({"requirements.txt": "six>=1\n"}, ""),
+        ({"requirements.txt": "-e .\n"}, ""),
+        ({"requirements.txt": "torch\n", "pyproject.toml": "[tool.ruff]\n"}, ""),
+        ({}, ""),
+    ],
+)
+def test_a_requirements_txt_that_drops_the_project_s_packages_is_reported(files: dict[str, str], said: str) -> None:
+    packed = {name: text.encode() for name, text in {"pyproject.toml": PROJECT, **files}.items()}
+    line = f"! {said}, as the folder has a requirements.txt, which does not list six: "
+    found = [*replaced(packed, packages_of(packed, "x"))]
+    assert found == ([f"{line}delete requirements.txt, or list all packages in it"] if said else [])
+
+
+OWN = {
+    "pyproject.toml": b'[project]\nname = "mytrain"\n[project.scripts]\nmytrain = "mytrain.train:main"\n',
+    "src/mytrain/__init__.py": b"",
+    "src/mytrain/data.py": b"import os\n",
+    "src/mytrain/train.py": b"from .data import load\n",
+    "src/mytrain/fast.pyx": b"",
+    "lib/x.py": b"",
+    "pack/__init__.py": b"",
+    "pack/__main__.py": b"from . import x\n",
+    "top.py": b"from .data import load\n",
+    "own.py": b"__package__ = 'mytrain'\nfrom .data import load\n",
+    "try.py": b"try:\n    from .data import load\nexcept ImportError: ...\n",
+}
+BY_PATH = "src/mytrain/train.py has a relative import, `from .data import load`, and is started by its path"
+
+
+@pytest.mark.parametrize(
+    ("command", "what", "fix"),
+    [
+        ("python -m mytrain.trian", "runs mytrain.trian, which is not in the folder", "did you mean mytrain.train?"),
+        ("torchrun --nproc_per_node 2 -m mytrain.trian", "runs mytrain.trian", "did you mean mytrain.train?"),
+        ("bash -c 'ls && python -u -m mytrain.x.y | tee l'", "runs mytrain.x.y", "name a module of the folder, or add"),
+        ("python -m mytrain", "which is a package without a __main__.py", "did you mean mytrain.data?"),
+        ("python -u src/mytrain/train.py lr=1", BY_PATH, "slipway run python -u -m mytrain.train lr=1"),
+        ("torchrun ./src/mytrain/train.py", BY_PATH, "slipway run torchrun -m mytrain.train"),
+        ("bash -c 'ls; src/mytrain/train.py'", BY_PATH, "slipway run python -m mytrain.train"),
+        ("python top.py", "top.py has a relative import", "import it without the dots"),
+    ],
+)
+def test_a_module_that_can_t_run_is_refused(command: str, what: str, fix: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        require_own_modules(OWN, command)
+    assert what in error.value.what and str(error.value.fix).startswith(fix)
+
+
+@pytest.mark.parametrize(
+    ("command", "line"),
+    [
+        ("python -m mytrian.train", "! mytrian.train is not in the folder: did you mean mytrain.train?"),
+        ("mytrian lr=1", "! mytrian is not a program of the folder's project: did you mean mytrain?"),
+        *(
+            (each, "")
+            for each in ("python -m mytrain.train", "python -m mytrain.fast", "python -m pack", "mytrain -m x")
+        ),
+        *((each, "") for each in ("python -m lib.x", "python -m lib.y", "python -m pytest", "python own.py")),
+        *(
+            (each, "")
+            for each in ("python try.py -m mytrain.no", "bash -c 'make; python -m mytrain.trian'", "ls top.py")
+        ),
+        *((each, "") for each in ("bash -c 'cd src/mytrain; python -m mytrain.trian'", "python", "'", "python -m")),
+    ],
+)
+def test_a_module_or_a_program_that_is_nearly_one_of_the_folder_is_reported(command: str, line: str) -> None:
+    require_own_modules(OWN, command)
+    assert [*mistyped(OWN, command)] == ([line] if line else [])
+
+
+@pytest.mark.parametrize(
+    ("command", "fix"),
+    [
+        ("uv run mytrain lr=1", "slipway run mytrain lr=1"),
+        ("uv run --frozen train.py --lr 1", "slipway run python train.py --lr 1"),
+        ("env LR=1 poetry run python train.py", "slipway run python train.py"),
+        ("bash -c 'pip install uv && uv run train.py'", ""),
+        ("uv sync", ""),
+        ("conda run train.py", ""),
+        ("", ""),
+    ],
+)
+def test_a_runner_that_no_image_has_is_refused_with_the_command_without_it(command: str, fix: str) -> None:
+    require_no_runner(command, FolderPackages(("uv==1", "poetry")), CPU)
+    if not fix:
+        require_no_runner(command, FolderPackages(), CPU)
+        return
+    with pytest.raises(ConfigError, match="has no such program") as error:
+        require_no_runner(command, FolderPackages(("six",)), CPU)
+    assert str(error.value.fix) == fix

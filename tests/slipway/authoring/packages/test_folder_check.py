@@ -320,6 +320,10 @@ def test_the_fix_of_each_line_works_as_it_is_typed(folder: Path, monkeypatch: py
         ("app/main.py", "from .third_party.net import f", "app/third_party/net"),
         ("app/main.py", "from ..outer import f", "outer"),
         ("train.py", "import app.net", "app/net"),
+        ("train.py", "import app.mian", "app/mian"),
+        ("train.py", "from app import x; import app.net", "app/net"),
+        ("train.py", "import os, app.net", "app/net"),
+        ("train.py", "print('x; import app.net')", ""),
         ("train.py", "from app.model import f", ""),
         ("train.py", "from app import anything", ""),
         ("train.py", "from lib.net import f", ""),
@@ -337,6 +341,7 @@ def test_a_module_of_an_own_package_that_is_nowhere_is_told(folder: Path, name: 
     lines = told(folder, "python train.py")
     assert (f"! {module} (by {name}): imported, and not in the folder" in lines) == bool(module), lines
     assert ("imported, and" in lines) == bool(module)
+    assert (": did you mean" in lines, ": did you mean app.main?" in lines) == ((module == "app/mian",) * 2)
 
 
 def test_what_dvc_keeps_and_has_not_fetched_is_told(folder: Path) -> None:
@@ -401,3 +406,25 @@ def test_other_lists_of_packages_are_no_news(folder: Path, name: str) -> None:
     (folder / "requirements-gpu.txt").write_text("six")
     (folder / "pyproject.toml").write_text("[project]\nname = 'x'\ndependencies = ['six']\n")
     assert "not installed" not in told(folder, "python train.py"), "the project's are"
+
+
+@pytest.mark.parametrize(
+    ("inner", "project", "own", "is_told"),
+    [
+        ("src", "[project]\n", "", True),
+        ("mytrain", "[tool.poetry]\n", "__init__.py", True),
+        ("src", "[tool.ruff]\n", "", False),
+        ("src", "[project]\n", "requirements.txt", False),
+        ("jobs", "[project]\n", "", False),
+    ],
+)
+def test_a_project_one_folder_up_is_named(
+    folder: Path, inner: str, project: str, own: str, is_told: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (folder / inner).mkdir()
+    for name in filter(None, ("train.py", own)):
+        (folder / inner / name).touch()
+    (folder / "pyproject.toml").write_text(project)
+    monkeypatch.chdir(folder / inner)
+    line = "! pyproject.toml of project, one folder up, is not installed: cd .., or --code .."
+    assert (line in told(folder / inner, "python train.py").splitlines()) == is_told

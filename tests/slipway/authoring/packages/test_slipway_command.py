@@ -218,7 +218,7 @@ def test_what_is_no_command_is_said_with_the_way_out(replica: Replica, command: 
 @pytest.mark.parametrize(
     ("command", "why", "fix"),
     [
-        ("trian --lr 1", "the image of this machine has no program trian", "list a package that brings it"),
+        ("trian --lr 1", "the image of this machine has no program trian", "add a package that brings it"),
         ("LR=1 python train.py", "no shell reads the command", "env NAME=VALUE"),
         ("cd scripts", "no shell reads the command", "sh -c"),
         ("./bare.sh", "bare.sh does not begin with #!", "bash ./bare.sh"),
@@ -229,7 +229,7 @@ def test_what_is_no_command_is_said_with_the_way_out(replica: Replica, command: 
         ("./train.py", "train.py is not executable", "python ./train.py, or chmod +x it"),
         ("./data", "it is a folder", "name a program"),
         ("nvidia-smi", "has no program nvidia-smi", "a machine with a GPU"),
-        ("torchrun train.py", "has no program torchrun", "list torch in requirements.txt"),
+        ("torchrun train.py", "has no program torchrun", "uv add torch in a uv project"),
         ("poetry run train.py --lr 1", "has no program poetry", "python train.py --lr 1: the folder's packages"),
     ],
 )

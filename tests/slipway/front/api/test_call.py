@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from slipway.base.errors import ConfigError
-from slipway.front.api.call import check, check_timeout, params_as_typed, waits_as_typed
+from slipway.front.api.call import check, check_timeout, overrides_of, params_as_typed, waits_as_typed
 from slipway.using.sweeps.sweep_file import points_of
 
 
@@ -54,6 +54,16 @@ def test_true_is_no_second() -> None:
     with pytest.raises(ConfigError, match="timeout is given a bool"):
         check_timeout(True)
     assert params_as_typed({"fast": True, "several": [True, 1]}) == {"fast": "true", "several": ("true", "1")}
+
+
+def test_a_command_is_a_line_or_its_words_and_a_variable_may_be_a_number() -> None:
+    assert (
+        params_as_typed({"command": ["mytrain", "lr=0.1", "note=a b", 3]})["command"] == "mytrain lr=0.1 'note=a b' 3"
+    )
+    overrides = overrides_of(None, None, None, {"A": 1, "B": 0.5, "C": "x"}, None, None, None, (), None, None)
+    assert dict(overrides.settings.env) == {"A": "1", "B": "0.5", "C": "x"}
+    with pytest.raises(ConfigError, match="env is given a bool"):
+        overrides_of(None, None, None, {"A": True}, None, None, None, (), None, None)
 
 
 def test_one_value_of_an_array_is_that_value() -> None:  # N12

@@ -1,6 +1,7 @@
 """`slipway.submit(...)` on a real local cloud: the same submissions as the command's, and nothing printed."""
 
 import os
+import pickle
 import pydoc
 import subprocess
 import sys
@@ -73,8 +74,9 @@ def test_a_handle_does_not_change_and_a_newer_one_is_asked_for(stack: Stack) -> 
     job = slipway.submit("hello", code_=SLEEP)
     stack.until(lambda: job.refresh().state == "running")
     assert job.state != "running" and not job.ended
-    with pytest.raises(WaitTimeout, match="it is running, and goes on"):
+    with pytest.raises(WaitTimeout, match="it is running, and goes on") as error:
         job.wait(timeout=0.5)
+    assert error.value.job.state == "running" and pickle.loads(pickle.dumps(error.value)).what == error.value.what
     job.cancel()
     with pytest.raises(Cancelled):
         job.wait(timeout=60)

@@ -141,6 +141,9 @@ def test_a_mistyped_parameter_is_no_parameter_of_the_command() -> None:
         "command has {lr}, and no parameter lr is given",
     ]
     assert rate.fix.splitlines()[1] == "lr='VALUE', or for these very characters {{lr}}"
+    dry_run = wrong(SCRIPT, dry_run="true", command="x")
+    assert "a call of Python has no dry run" in dry_run.why
+    assert dry_run.fix == "slipway submit … --dry-run --output json"
     assert "command has no {lr}" in wrong(SCRIPT, lr="0.1").why
     assert wrong(SCRIPT, lr="0.1").fix == "command='… {lr}', which stands for it"
     assert wrong(SCRIPT, **{"learning rate": "1"}).fix.startswith("a name of letters, digits, _, - and . can stand in")

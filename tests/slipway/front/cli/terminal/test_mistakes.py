@@ -18,7 +18,10 @@ from slipway.front.cli import main
             "Did you mean --machine TYPE, of those in slipway templates show script?\n",
         ),
         (("session", "start", "--gpu=1"), "Did you mean --machine TYPE, of those in slipway templates show script?\n"),
-        (("run", "--image", "torch", "train.py"), "Did you mean another template, as image and disk are its own?\n"),
+        (
+            ("run", "--image", "torch", "train.py"),
+            "Did you mean slipway submit NAME --code DIR, of a template with that image (docs/own-image.md)?\n",
+        ),
         (("run", "--spot", "train.py"), "Did you mean --capacity spot?\n  fix: slipway run --help\n"),
         (("run", "--timeout", "2h", "train.py"), "Did you mean --max-run, the job's longest run?\n"),
         (("run", "--cluster", "cpu", "train.py"), "Did you mean --pool CLUSTER/POOL?\n"),
