@@ -100,21 +100,23 @@ class Origin:
     def back_to(self, former: str, label: str) -> str:
         """Return the way back to the former name of the stack that a label has. `label`: the name that it has now."""
         before = identity_in(former) or Identity("", former)
-        file = "" if before.stack == self.stack else f"with the stack file called {Origin(before.stack).file} again"
+        file = "" if before.stack == self.stack else f"call the stack file {Origin(before.stack).file} again"
         if _is_other_project(before, label):
             return self._to_project(before, file)
         if not file:
             return _names_again(former)
         return (
-            f"pulumi stack rename {before.stack} --stack {self.stack}, {file}; after that {self.stack} may be "
-            "a stack of its own"
+            f"if the backend has no other stack {before.stack}, {file} and rename the stack:\n"
+            f"pulumi stack rename {before.stack} --stack {self.stack}"
         )
 
     def _to_project(self, before: Identity, file: str = "") -> str:
         """Return the way back to a former Pulumi project. `file`: what to do with the stack file first."""
+        first = f"{file}, write" if file else "write"
         return (
-            f"pulumi stack rename organization/{before.project}/{before.stack} --stack {self.stack} (in Pulumi Cloud, "
-            f"with your organization), {f'{file}, ' if file else ''}and then `name: {before.project}` in Pulumi.yaml"
+            f"{first} `name: {before.project}` into Pulumi.yaml, and rename the stack (in Pulumi Cloud with your "
+            f"organization's name):\n"
+            f"pulumi stack rename organization/{before.project}/{before.stack} --stack {self.stack}"
         )
 
     def command(self, verb: str, *flags: str) -> str:
@@ -206,8 +208,8 @@ class Program(Origin):
             return self._to_project(before)
         if before.stack != self.stack:
             return (
-                f"pulumi stack rename {before.stack} --stack {self.stack}, as it is {words_of(former)}; after that "
-                f"{self.stack} may be a stack of its own"
+                f"it is {words_of(former)}; if the backend has no other stack {before.stack}, rename it:\n"
+                f"pulumi stack rename {before.stack} --stack {self.stack}"
             )
         name = before.workspace or "workspace"
         return f'`aliases=[pulumi.Alias(name="{name}")]` of {self.whole()}, or its former name again'

@@ -86,7 +86,7 @@ def refuse_rename(known: State, alive: Mapping[str, str], stack: str, origin: Or
         several = len(foreign) > 1
         subject = f"cluster{'s' if several else ''} {join(sorted(foreign))}"
         raise belongs_elsewhere(subject, owner, origin, sorted(_urns_of(known, foreign)), several=several)
-    raise renamed(owner, stack, origin)
+    raise renamed(owner, stack, origin, sorted(_urns_of(known, foreign)))
 
 
 def refuse_doubles(known: State, clusters: Collection[str], origin: Origin) -> None:
@@ -129,8 +129,8 @@ def second_entries(subject: str, origin: Origin, urns: Collection[str], *, sever
     """Return the error of what the state has by an entry of the stack and by one that no program declares."""
     return ConfigError(
         f"{subject} {'are' if several else 'is'} in the state a second time, so nothing was changed",
-        why="`pulumi import` or `pulumi state move` added the entry; Pulumi would delete what the stack needs, because "
-        "the program does not declare that entry",
+        why="`pulumi import`, `pulumi state move` or the same resource in the program added the entry; Pulumi would "
+        "delete what the stack needs, because the program does not declare that entry",
         fix="\n".join(
             ("remove the entry from the state, which deletes nothing, and deploy again:", *_removals(urns, origin))
         ),
@@ -161,14 +161,18 @@ def _urns_of(known: State, clusters: Collection[str]) -> list[str]:
     return [urn for (type_, name), urn in known.urns.items() if type_ == GENERATION and name in clusters]
 
 
-def renamed(old: str, new: str, origin: Origin) -> ConfigError:
+def renamed(old: str, new: str, origin: Origin, urns: Collection[str] = ()) -> ConfigError:
     """Return the error of a stack that was deployed under another name: its resources can't be renamed. Both names are
-    those in labels."""
+    those in labels. `urns`: the entries that belong to the former name, if they are known."""
     called = words_of(old).removeprefix("stack ")
     return ConfigError(
         f"{words_of(new)} was called {called} and can't be renamed, so nothing was changed",
         why=f"what it made bears the name {old} for good: under another one protected clusters too would be made anew",
-        fix=f"{origin.back_to(old, new)}\n"
-        f"or, after `pulumi state move`, remove from the state what belongs to {called}, and deploy {called}:\n"
-        f"{forgetting(origin.stack, 'URN')}",
+        fix="\n".join(
+            (
+                origin.back_to(old, new),
+                f"or, after `pulumi state move`, remove from the state what belongs to {called}, and deploy {called}:",
+                *_removals(urns, origin),
+            )
+        ),
     )

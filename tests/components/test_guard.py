@@ -461,7 +461,7 @@ STRAYS: dict[str, tuple[str, dict[str, str], str]] = {
     "renamed": (
         RENAMED,
         {"role": "roles/aiplatform.user", "member": "group:ml@acme.example"},
-        r"(?s)state has roles/aiplatform.user of group:ml@acme.example under the name zz.*state rename .*::zz'",
+        r"(?s)state has roles/aiplatform.user of group:ml@acme.example under the name zz.*state delete .*::zz'",
     ),
 }
 

@@ -23,4 +23,5 @@ def fix_of_deleted(folder: Path, stack: str) -> str:
     if stack not in deleted_stacks(folder):
         return ""
     file = shlex.quote(f"stacks/Pulumi.{stack}.yaml")
-    return f"git checkout HEAD -- {file}, which restores the file: `pulumi stack rm` deletes it"
+    causes = "`pulumi stack rm` deletes it, `pulumi stack rename` moves it"
+    return f"git checkout HEAD -- {file}, which restores the file: {causes}"

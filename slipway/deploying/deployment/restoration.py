@@ -63,8 +63,8 @@ class Restoration:
             )
         if self.is_changed and not self.is_interim:
             yield (
-                f"gs://{self.bucket}/{NAME} is not the catalog that the last deployment published: this deployment "
-                "restores the catalog"
+                f"gs://{self.bucket}/{NAME} is not the catalog that the last deployment from this backend published: "
+                "if another backend has a newer state, stop and deploy from there; this deployment replaces the catalog"
             )
 
     def _packages_restored(self) -> Iterator[str]:

@@ -89,11 +89,11 @@ def refuse_strays(known: State, own: OwnNames, origin: Origin) -> None:
 
 
 def _renamed(entries: Collection[StateEntry], own: OwnNames, origin: Origin) -> ConfigError:
-    back = [
-        f"pulumi state rename --stack {origin.stack} '{entry.urn}' {_former(entry, own)}"
-        for entry in entries
-        if entry.parent
-    ]
+    back = []
+    for entry in entries:
+        former = _former(entry, own) if entry.parent else ""
+        if former:
+            back.append(f"pulumi state rename --stack {origin.stack} '{entry.urn}' {former}")
     back = ["give it back its former name:", *back, "or:"] if back else []
     forget = [forgetting(origin.stack, entry.urn) for entry in entries]
     names = join(entry.logical for entry in entries)
@@ -215,15 +215,15 @@ def _owner(entry: StateEntry) -> str:
 
 
 def _former(entry: StateEntry, own: OwnNames) -> str:
-    """Return the name that an entry must have; the word NAME where it may be one of several."""
+    """Return the name that an entry must have; empty if it can be one of several."""
     if entry.type == CLUSTER:
         return entry.name
     prefixes = own.catalogs if entry.parent == CATALOG_COMPONENT else own.prefixes
     if len(prefixes) != 1:
-        return "NAME"
+        return ""
     (prefix,) = prefixes
     rest = _former_rest(entry)
-    return f"'{prefix}{rest}'" if rest else "NAME"
+    return f"'{prefix}{rest}'" if rest else ""
 
 
 def _former_rest(entry: StateEntry) -> str:

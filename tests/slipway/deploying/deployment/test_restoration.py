@@ -53,7 +53,7 @@ def test_nothing_is_restored_while_all_of_it_exists_and_the_number_is_kept() -> 
     ("changed", "said"),
     [
         ({"catalog": None}, "gs://acme-catalog/catalog.json was deleted.*this deployment restores the catalog"),
-        ({"catalog": PublishedCatalog(digest="another")}, "is not the catalog that the last.*restores the catalog"),
+        ({"catalog": PublishedCatalog(digest="another")}, "is not the catalog that the last.*replaces the catalog"),
         ({"packages": frozenset()}, "packages in gs://acme-catalog.*this deployment restores packages/nap-1.tar.gz"),
         ({"buckets": frozenset({BUCKET})}, "bucket gs://acme-work\n.*pulumi up --refresh --stack dev"),
         ({"buckets": frozenset({WORK}), "catalog": None, "packages": frozenset()}, "bucket gs://acme-catalog\n"),
