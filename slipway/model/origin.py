@@ -100,22 +100,25 @@ class Origin:
     def back_to(self, former: str, label: str) -> str:
         """Return the way back to the former name of the stack that a label has. `label`: the name that it has now."""
         before = identity_in(former) or Identity("", former)
-        file = "" if before.stack == self.stack else f"with the stack file called {Origin(before.stack).file} again"
+        file = "" if before.stack == self.stack else f"then call the stack file {Origin(before.stack).file} again"
         if _is_other_project(before, label):
             return self._to_project(before, file)
         if not file:
             return _names_again(former)
-        return (
-            f"pulumi stack rename {before.stack} --stack {self.stack}, {file}; after that {self.stack} may be "
-            "a stack of its own"
-        )
+        return "\n".join((f"pulumi stack rename {before.stack} --stack {self.stack}", file, self._is_free()))
+
+    def _is_free(self) -> str:
+        return f"after that {self.stack} can be a stack of its own"
 
     def _to_project(self, before: Identity, file: str = "") -> str:
         """Return the way back to a former Pulumi project. `file`: what to do with the stack file first."""
-        return (
-            f"pulumi stack rename organization/{before.project}/{before.stack} --stack {self.stack} (in Pulumi Cloud, "
-            f"with your organization), {f'{file}, ' if file else ''}and then `name: {before.project}` in Pulumi.yaml"
+        lines = (
+            f"pulumi stack rename organization/{before.project}/{before.stack} --stack {self.stack}",
+            "in Pulumi Cloud, write your organization instead of `organization`",
+            file,
+            f"then write `name: {before.project}` in Pulumi.yaml",
         )
+        return "\n".join(filter(None, lines))
 
     def command(self, verb: str, *flags: str) -> str:
         """Return the command that deploys it (`up`), takes it down and leaves what other stacks need (`destroy`), and
@@ -205,9 +208,12 @@ class Program(Origin):
         if _is_other_project(before, label):
             return self._to_project(before)
         if before.stack != self.stack:
-            return (
-                f"pulumi stack rename {before.stack} --stack {self.stack}, as it is {words_of(former)}; after that "
-                f"{self.stack} may be a stack of its own"
+            return "\n".join(
+                (
+                    f"pulumi stack rename {before.stack} --stack {self.stack}",
+                    f"then it is {words_of(former)} again",
+                    self._is_free(),
+                )
             )
         name = before.workspace or "workspace"
         return f'`aliases=[pulumi.Alias(name="{name}")]` of {self.whole()}, or its former name again'
