@@ -8,7 +8,7 @@ so the entries' names tell. Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from slipway.base.errors import ConfigError
@@ -85,15 +85,12 @@ def refuse_strays(known: State, own: OwnNames, origin: Origin) -> None:
         urns = [_whole(entry, known) for entry in foreign]
         raise belongs_elsewhere(describe_entries(foreign), owner, origin, urns, several=len(foreign) > 1)
     if misnamed:
-        raise _renamed(sorted(misnamed, key=_turn), own, origin)
+        raise _renamed(sorted(misnamed, key=_turn), own, known, origin)
 
 
-def _renamed(entries: Collection[StateEntry], own: OwnNames, origin: Origin) -> ConfigError:
-    back = [
-        f"pulumi state rename --stack {origin.stack} '{entry.urn}' {_former(entry, own)}"
-        for entry in entries
-        if entry.parent
-    ]
+def _renamed(entries: Collection[StateEntry], own: OwnNames, known: State, origin: Origin) -> ConfigError:
+    former = {entry.urn: _former(entry, own, known) for entry in entries if entry.parent}
+    back = [f"pulumi state rename --stack {origin.stack} '{urn}' {name}" for urn, name in former.items() if name]
     back = ["give it back its former name:", *back, "or:"] if back else []
     forget = [forgetting(origin.stack, entry.urn) for entry in entries]
     names = join(entry.logical for entry in entries)
@@ -214,23 +211,57 @@ def _owner(entry: StateEntry) -> str:
     return trainer_owner(entry.marked) if entry.type == ACCOUNT else entry.marked
 
 
-def _former(entry: StateEntry, own: OwnNames) -> str:
-    """Return the name that an entry must have; the word NAME where it may be one of several."""
+def _former(entry: StateEntry, own: OwnNames, known: State) -> str:
+    """Return the name that an entry must have; empty where it may be one of several."""
     if entry.type == CLUSTER:
         return entry.name
     prefixes = own.catalogs if entry.parent == CATALOG_COMPONENT else own.prefixes
-    if len(prefixes) != 1:
-        return "NAME"
-    (prefix,) = prefixes
-    rest = _former_rest(entry)
-    return f"'{prefix}{rest}'" if rest else "NAME"
+    names: set[str] = set()
+    for prefix in prefixes:
+        rest = _former_name_of_grant(entry.grant, _named(known, prefix)) if entry.grant else _former_rest(entry)
+        if rest:
+            names.add(f"'{prefix}{rest}'")
+    return names.pop() if len(names) == 1 else ""
+
+
+def _named(known: State, prefix: str) -> dict[str, str]:
+    """Return the engine's names of a workspace's buckets (`gs://NAME`) and accounts, without their beginning."""
+    named: dict[str, str] = {}
+    for entry in known.entries:
+        if entry.type in (BUCKET, ACCOUNT) and entry.parent and _follows(entry, [prefix]):
+            address = f"gs://{entry.name}" if entry.type == BUCKET else entry.name
+            named[address] = entry.logical.removeprefix(prefix)
+    return named
+
+
+def _former_name_of_grant(grant: StateGrant, named: Mapping[str, str]) -> str:
+    """Return the name that a workspace gives a grant, without its beginning; empty if that is unknown. `named`: the
+    names of its buckets and accounts."""
+    trainer = named.get(grant.member.removeprefix("serviceAccount:"), "")
+    if not grant.on:
+        return _name_on_project(grant, trainer)
+    on = named.get(grant.on, "")
+    if not on:
+        return ""
+    of_trainer = {READS: f"{trainer}-reads-{on}", WRITES: f"{trainer}-writes-{on}"}
+    of_submitter = {
+        READS: f"reads-{on}-{grant.member}",
+        CREATES: f"creates-{on}-{grant.member}",
+        ACT_AS: f"act-as-{on}-{grant.member}",
+    }
+    names = of_trainer if trainer else of_submitter
+    return names.get(grant.role, "")
+
+
+def _name_on_project(grant: StateGrant, trainer: str) -> str:
+    """Return the name of a grant on the project. `trainer`: the name of the account that has it, if it is one."""
+    if trainer:
+        return f"{trainer}-{grant.role.removeprefix('roles/')}"
+    purposes = [purpose for purpose, role in SUBMITTER_ROLES.items() if role == grant.role]
+    return f"{purposes[0]}-{grant.member}" if purposes else ""
 
 
 def _former_rest(entry: StateEntry) -> str:
-    grant = entry.grant
-    if grant:
-        purposes = [] if grant.on else [each for each, role in SUBMITTER_ROLES.items() if role == grant.role]
-        return f"{purposes[0]}-{grant.member}" if purposes else ""
     if entry.type == BUCKET:
         return next((role for role in (CATALOG, WORK) if entry.name.endswith(f"-{role}")), "")
     if entry.type == ACCOUNT:
