@@ -134,8 +134,8 @@ def second_entries(subject: str, origin: Origin, urns: Collection[str], *, sever
     """Return the error of what the state has by an entry of the stack and by one that no program declares."""
     return ConfigError(
         f"{subject} {'are' if several else 'is'} in the state a second time, so nothing was changed",
-        why="`pulumi import` or `pulumi state move` added the entry; Pulumi would delete what the stack needs, because "
-        "the program does not declare that entry",
+        why="`pulumi import` or `pulumi state move` added the entry, or the program declared the same and no longer "
+        "does; Pulumi would delete what the stack needs, because the program does not declare that entry",
         fix="\n".join(
             ("remove the entry from the state, which deletes nothing, and deploy again:", *_removals(urns, origin))
         ),

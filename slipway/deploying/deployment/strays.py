@@ -70,22 +70,43 @@ class OwnNames:
     declared: Collection[tuple[str, str]] | None = ()
 
 
-def refuse_strays(known: State, own: OwnNames, origin: Origin) -> None:
-    """Raise ConfigError for entries of other stacks, and for entries that have been renamed."""
+@dataclass(frozen=True)
+class Strays:
+    """Entries that the program would not declare again."""
+
+    #: Entries of other stacks, in the order in which they can be removed.
+    foreign: tuple[StateEntry, ...] = ()
+    #: The stack's own entries under other names.
+    misnamed: tuple[StateEntry, ...] = ()
+
+    @property
+    def urns(self) -> frozenset[str]:
+        return frozenset(entry.urn for entry in (*self.foreign, *self.misnamed))
+
+
+def strays(known: State, own: OwnNames) -> Strays:
+    """Return the entries of other stacks, or else the entries that have been renamed."""
     inside = [entry for entry in known.entries if entry.parent]
     loose = [entry for entry in known.entries if not entry.parent and _is_ours(entry, own)]
     misnamed = [entry for entry in inside if not _is_named_well(entry, own, known)]
     moved = [entry for entry in [*misnamed, *loose] if _is_of_another(entry, own)]
     foreign = list(dict.fromkeys([*moved, *_labelled_otherwise(inside, own)]))
-    misnamed += loose
-    if foreign:
-        foreign += [entry for entry in loose if entry not in foreign]
-        owner = next(filter(None, map(_owner, foreign)), "")
-        foreign.sort(key=_turn)
-        urns = [_whole(entry, known) for entry in foreign]
-        raise belongs_elsewhere(describe_entries(foreign), owner, origin, urns, several=len(foreign) > 1)
-    if misnamed:
-        raise _renamed(sorted(misnamed, key=_turn), own, known, origin)
+    if not foreign:
+        return Strays(misnamed=tuple(sorted([*misnamed, *loose], key=_turn)))
+    foreign += [entry for entry in loose if entry not in foreign]
+    return Strays(foreign=tuple(sorted(foreign, key=_turn)))
+
+
+def refuse_strays(known: State, own: OwnNames, origin: Origin) -> None:
+    """Raise ConfigError for entries of other stacks, and for entries that have been renamed."""
+    found = strays(known, own)
+    if found.foreign:
+        owner = next(filter(None, map(_owner, found.foreign)), "")
+        urns = [_whole(entry, known) for entry in found.foreign]
+        several = len(found.foreign) > 1
+        raise belongs_elsewhere(describe_entries(found.foreign), owner, origin, urns, several=several)
+    if found.misnamed:
+        raise _renamed(found.misnamed, own, known, origin)
 
 
 def _renamed(entries: Collection[StateEntry], own: OwnNames, known: State, origin: Origin) -> ConfigError:
