@@ -22,6 +22,7 @@ from slipway.deploying.deployment.workspace_plan import FIELDS, TRAINER
 from slipway.model.state import ACCOUNT, BUCKET, CLUSTER, GENERATION, State
 
 from .engine import fail
+from .existing import refuse_existing
 from .lent import keep_lent
 from .member import Member
 from .own_clusters import refuse_cluster
@@ -51,7 +52,10 @@ def _note(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformat
         fail(_nameless(args.name))
     if args.type_ == CLUSTER and getattr(args.opts.parent, "pulumi_resource_type", "") != GENERATION:
         refuse_cluster(args)
-    return None if isinstance(args.opts.parent, Member) else keep_lent(args)
+    if isinstance(args.opts.parent, Member):
+        return None
+    refuse_existing(args)
+    return keep_lent(args)
 
 
 def _nameless(bucket: str) -> ConfigError:

@@ -6,30 +6,17 @@ A cluster's id is made from its network and its key. If a preview did not know t
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from string import Formatter
 from typing import Any
 
 import pulumi
 
+from .id_forms import IDS, arguments_in
 from .namesakes import noted
 from .options import provider_of
 
 _COMPUTE = "gcp:compute/"
 _LINK = "https://www.googleapis.com/compute/v1/"
 _OF_PROVIDER = ("project", "region")
-IDS: Mapping[str, str] = {
-    f"{_COMPUTE}network:Network": "projects/{project}/global/networks/{name}",
-    f"{_COMPUTE}networkAttachment:NetworkAttachment": "projects/{project}/regions/{region}/networkAttachments/{name}",
-    "gcp:kms/keyRing:KeyRing": "projects/{project}/locations/{location}/keyRings/{name}",
-    "gcp:kms/cryptoKey:CryptoKey": "{key_ring}/cryptoKeys/{name}",
-}
-"""The form of the id of each type, from the arguments of a resource."""
-
-
-def arguments_in(form: str) -> list[str]:
-    """Return the arguments of a resource that are in the form of its id."""
-    return [argument for _, argument, _, _ in Formatter().parse(form) if argument]
 
 
 async def predicted_id(output: Any, source: pulumi.Resource) -> str | None:

@@ -4,33 +4,18 @@ from __future__ import annotations
 
 import inspect
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 import pulumi
 
 from slipway.base.errors import SlipwayError
 from slipway.deploying.deployment.takeover import NameTakenError, imports_first, is_recovered
-from slipway.deploying.deployment.workspace_plan import trainer_email
 from slipway.google.live import Unknown
-from slipway.model.state import ACCOUNT, BUCKET
 
 from .engine import EngineRun
+from .import_commands import import_command
 from .member import Member
 from .namesakes import noted
-from .predicted_ids import IDS, arguments_in
-
-_IDS: Mapping[str, str] = {
-    **IDS,
-    BUCKET: "{name}",
-    "gcp:compute/subnetwork:Subnetwork": "projects/{project}/regions/{region}/subnetworks/{name}",
-    "gcp:compute/router:Router": "projects/{project}/regions/{region}/routers/{name}",
-    "gcp:compute/address:Address": "projects/{project}/regions/{region}/addresses/{name}",
-    "gcp:compute/globalAddress:GlobalAddress": "projects/{project}/global/addresses/{name}",
-    "gcp:compute/firewall:Firewall": "projects/{project}/global/firewalls/{name}",
-    "gcp:pubsub/topic:Topic": "projects/{project}/topics/{name}",
-    "gcp:secretmanager/secret:Secret": "projects/{project}/secrets/{secret_id}",
-}
-"""The form of the id by which Pulumi imports a resource, by its type, from its arguments."""
 
 
 def add_imports(error: SlipwayError, run: EngineRun) -> None:
@@ -66,10 +51,7 @@ def _missing(run: EngineRun) -> Iterator[pulumi.ResourceTransformationArgs]:
 
 def _imports(missing: list[pulumi.ResourceTransformationArgs], run: EngineRun) -> str:
     """Return what a person does about the missing resources."""
-    commands = [
-        f"pulumi import --stack {run.name} {each.type_} {each.name} {_id_of(each, run)} --generate-code=false"
-        for each in missing
-    ]
+    commands = [import_command(each, run.name, run.project, run.region) for each in missing]
     return imports_first(commands, [each.name for each in missing if _is_nameless(each)])
 
 
@@ -78,17 +60,3 @@ def _is_nameless(args: pulumi.ResourceTransformationArgs) -> bool:
     taken = getattr(type(args.resource), "_internal_init", None)
     takes_name = taken is not None and "name" in inspect.signature(taken).parameters
     return takes_name and args.props.get("name") is None
-
-
-def _id_of(args: pulumi.ResourceTransformationArgs, run: EngineRun) -> str:
-    """Return the id by which Pulumi imports a resource; the word ID if the program does not tell it."""
-    values = {"project": run.project, "region": run.region}
-    values |= {key: value for key, value in args.props.items() if isinstance(value, str)}
-    account = values.get("account_id")
-    if args.type_ == ACCOUNT and account:
-        project = values["project"]
-        return f"projects/{project}/serviceAccounts/{trainer_email(account, project)}"
-    form = _IDS.get(args.type_, "")
-    if not form or not all(values.get(argument) for argument in arguments_in(form)):
-        return "ID"
-    return form.format_map(values)

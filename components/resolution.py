@@ -14,8 +14,9 @@ from slipway.model.state import ACCOUNT, BUCKET
 
 from .args import key_of
 from .gcp import serviceaccount, storage
+from .id_forms import IDS
 from .member import Member
-from .predicted_ids import IDS, predicted_id
+from .predicted_ids import predicted_id
 
 _UNKNOWN = object()
 _OWN = {"catalog_bucket": BUCKET, "work_bucket": BUCKET, "trainer": ACCOUNT}

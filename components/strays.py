@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 import pulumi
 from pulumi.runtime.settings import get_root_resource
 
-from slipway.deploying.deployment.strays import OwnNames, refuse_strays
+from slipway.base.errors import SlipwayError
+from slipway.deploying.deployment.strays import OwnNames, refuse_strays, strays
 from slipway.deploying.deployment.undeclared import (
     Owners,
+    raise_together,
     read_owners,
     refuse_needed,
     refuse_second_entries,
+    second_entries_of,
     undeclared_entries,
 )
 from slipway.google.connection import connect
@@ -47,11 +51,29 @@ def refuse_foreign(run: EngineRun, origin: Origin, components: Sequence[Member] 
         # The host of a program in another language does not see the program's own resources.
         declared=None if get_root_resource() is None else list(_declared()),
     )
-    refuse_strays(run.state, own, origin)
-    entries = undeclared_entries(run.state, own)
-    refuse_second_entries(entries, run.state, origin)
-    if entries and not (run.preview and os.environ.get("SLIPWAY_LIVE")):
-        refuse_needed(entries, _owners(run, entries), own.labels, run.project, origin)
+    reported = strays(run.state, own).urns
+    entries = [entry for entry in undeclared_entries(run.state, own) if entry.urn not in reported]
+    reads = bool(entries) and not (run.preview and os.environ.get("SLIPWAY_LIVE"))
+    checks = [partial(refuse_strays, run.state, own, origin)]
+    checks.append(partial(refuse_second_entries, entries, run.state, origin))
+    if reads:
+        checks.append(partial(_refuse_needed, run, entries, own, origin))
+    raise_together(list(_errors_of(checks)))
+
+
+def _refuse_needed(run: EngineRun, entries: Sequence[StateEntry], own: OwnNames, origin: Origin) -> None:
+    """Raise the errors of entries that are needed, but for second entries, which have an error of their own."""
+    second = () if isinstance(run.state, Unknown) else second_entries_of(entries, run.state)
+    others = [entry for entry in entries if entry not in second]
+    refuse_needed(others, _owners(run, others), own.labels, run.project, origin)
+
+
+def _errors_of(checks: Iterable[Callable[[], None]]) -> Iterator[SlipwayError]:
+    for check in checks:
+        try:
+            check()
+        except SlipwayError as error:
+            yield error
 
 
 def _declared() -> Iterator[tuple[str, str]]:

@@ -100,24 +100,25 @@ class Origin:
     def back_to(self, former: str, label: str) -> str:
         """Return the way back to the former name of the stack that a label has. `label`: the name that it has now."""
         before = identity_in(former) or Identity("", former)
-        file = "" if before.stack == self.stack else f"call the stack file {Origin(before.stack).file} again"
+        file = "" if before.stack == self.stack else f"then call the stack file {Origin(before.stack).file} again"
         if _is_other_project(before, label):
             return self._to_project(before, file)
         if not file:
             return _names_again(former)
-        return (
-            f"if the backend has no other stack {before.stack}, {file} and rename the stack:\n"
-            f"pulumi stack rename {before.stack} --stack {self.stack}"
-        )
+        return "\n".join((f"pulumi stack rename {before.stack} --stack {self.stack}", file, self._is_free()))
+
+    def _is_free(self) -> str:
+        return f"after that {self.stack} can be a stack of its own"
 
     def _to_project(self, before: Identity, file: str = "") -> str:
         """Return the way back to a former Pulumi project. `file`: what to do with the stack file first."""
-        first = f"{file}, write" if file else "write"
-        return (
-            f"{first} `name: {before.project}` into Pulumi.yaml, and rename the stack (in Pulumi Cloud with your "
-            f"organization's name):\n"
-            f"pulumi stack rename organization/{before.project}/{before.stack} --stack {self.stack}"
+        lines = (
+            f"pulumi stack rename organization/{before.project}/{before.stack} --stack {self.stack}",
+            "in Pulumi Cloud, write your organization instead of `organization`",
+            file,
+            f"then write `name: {before.project}` in Pulumi.yaml",
         )
+        return "\n".join(filter(None, lines))
 
     def command(self, verb: str, *flags: str) -> str:
         """Return the command that deploys it (`up`), takes it down and leaves what other stacks need (`destroy`), and
@@ -207,9 +208,12 @@ class Program(Origin):
         if _is_other_project(before, label):
             return self._to_project(before)
         if before.stack != self.stack:
-            return (
-                f"it is {words_of(former)}; if the backend has no other stack {before.stack}, rename it:\n"
-                f"pulumi stack rename {before.stack} --stack {self.stack}"
+            return "\n".join(
+                (
+                    f"pulumi stack rename {before.stack} --stack {self.stack}",
+                    f"then it is {words_of(former)} again",
+                    self._is_free(),
+                )
             )
         name = before.workspace or "workspace"
         return f'`aliases=[pulumi.Alias(name="{name}")]` of {self.whole()}, or its former name again'

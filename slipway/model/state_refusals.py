@@ -7,9 +7,13 @@ from collections.abc import Collection, Iterable, Mapping
 
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join
-from slipway.model.identity import words_of
+from slipway.model.facts import CATALOG, WORKSPACE
+from slipway.model.identity import identity_in, words_of
 from slipway.model.origin import Origin
 from slipway.model.state import GENERATION, State
+
+_MOVED_TOGETHER = (CATALOG, GENERATION, WORKSPACE)
+"""The components that have resources in the cloud: those that need others come first."""
 
 
 def refuse_move(
@@ -74,19 +78,20 @@ def _back_in_program(before: Mapping[str, str], now: str) -> str:
 def refuse_rename(known: State, alive: Mapping[str, str], stack: str, origin: Origin, published: str = "") -> None:
     """Raise ConfigError when the state has clusters that are another stack's.
 
-    `alive`: by id, the stack in its label. `published`: the stack in the published catalog. Clusters beside those of
-    the stack itself were moved here; clusters that are all another's tell that the stack was renamed.
+    `alive`: by id, the stack in its label. `published`: the stack in the published catalog. Clusters in addition to
+    those of the stack itself were moved here, as were clusters without a workspace's buckets, accounts and catalog. If
+    all clusters are another stack's, and the state has those as well, the stack was renamed.
     """
     labels = {cluster.name: alive.get(cluster.name, "") for cluster in known.clusters}
     foreign = {id_: label for id_, label in labels.items() if label not in ("", stack)}
     if not foreign:
         return
     owner = min(foreign.values())
-    if stack in (published, *labels.values()):
+    if stack in (published, *labels.values()) or _is_moved(known, owner, stack):
         several = len(foreign) > 1
         subject = f"cluster{'s' if several else ''} {join(sorted(foreign))}"
         raise belongs_elsewhere(subject, owner, origin, sorted(_urns_of(known, foreign)), several=several)
-    raise renamed(owner, stack, origin, sorted(_urns_of(known, foreign)))
+    raise renamed(owner, stack, origin, known)
 
 
 def refuse_doubles(known: State, clusters: Collection[str], origin: Origin) -> None:
@@ -129,8 +134,8 @@ def second_entries(subject: str, origin: Origin, urns: Collection[str], *, sever
     """Return the error of what the state has by an entry of the stack and by one that no program declares."""
     return ConfigError(
         f"{subject} {'are' if several else 'is'} in the state a second time, so nothing was changed",
-        why="`pulumi import`, `pulumi state move` or the same resource in the program added the entry; Pulumi would "
-        "delete what the stack needs, because the program does not declare that entry",
+        why="`pulumi import` or `pulumi state move` added the entry, or the program declared the same and no longer "
+        "does; Pulumi would delete what the stack needs, because the program does not declare that entry",
         fix="\n".join(
             ("remove the entry from the state, which deletes nothing, and deploy again:", *_removals(urns, origin))
         ),
@@ -161,18 +166,38 @@ def _urns_of(known: State, clusters: Collection[str]) -> list[str]:
     return [urn for (type_, name), urn in known.urns.items() if type_ == GENERATION and name in clusters]
 
 
-def renamed(old: str, new: str, origin: Origin, urns: Collection[str] = ()) -> ConfigError:
+def _is_moved(known: State, owner: str, stack: str) -> bool:
+    """Return whether `pulumi state move` brought another stack's clusters into a state that has nothing else: a renamed
+    stack has its buckets, accounts and catalog as well. A workspace that has another name now is in the same stack."""
+    before, now = identity_in(owner), identity_in(stack)
+    if before and now and (before.project, before.stack) == (now.project, now.stack):
+        return False
+    return not (known.buckets or known.accounts or known.catalogs or known.lent)
+
+
+def renamed(old: str, new: str, origin: Origin, known: State) -> ConfigError:
     """Return the error of a stack that was deployed under another name: its resources can't be renamed. Both names are
-    those in labels. `urns`: the entries that belong to the former name, if they are known."""
+    those in labels."""
     called = words_of(old).removeprefix("stack ")
     return ConfigError(
         f"{words_of(new)} was called {called} and can't be renamed, so nothing was changed",
         why=f"what it made bears the name {old} for good: under another one protected clusters too would be made anew",
-        fix="\n".join(
-            (
-                origin.back_to(old, new),
-                f"or, after `pulumi state move`, remove from the state what belongs to {called}, and deploy {called}:",
-                *_removals(urns, origin),
-            )
-        ),
+        fix="\n".join((origin.back_to(old, new), *_removals_after_move(old, origin, known))),
     )
+
+
+def _removals_after_move(old: str, origin: Origin, known: State) -> list[str]:
+    """Return how to remove all of a former stack from the state, if that stack may still exist; the parts that need
+    others come first."""
+    before = identity_in(old)
+    if before is not None and before.stack == origin.stack:
+        return []
+    urns = [urn for type_ in _MOVED_TOGETHER for (found, _), urn in sorted(known.urns.items()) if found == type_]
+    if not urns:
+        return []
+    former = words_of(old)
+    return [
+        f"or, if {former} still exists, as after `pulumi state move`, remove its entries, which deletes nothing:",
+        *_removals(urns, origin),
+        f"then deploy {former}",
+    ]

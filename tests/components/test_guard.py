@@ -480,11 +480,29 @@ def test_an_entry_that_pulumi_would_delete_for_nothing_is_refused_before_anythin
     assert re.search(said, error) and not asked, (error, asked)
 
 
+def test_entries_of_several_kinds_are_refused_together() -> None:
+    """A moved account and an imported bucket took two rounds."""
+    bucket, (moved, outputs, _) = "gcp:storage/bucket:Bucket", STRAYS["of another stack"]
+    imported = f"urn:pulumi:dev::slipway::{bucket}::data"
+    catalog = {"type": bucket, "outputs": {"name": "acme-slipway--dev--ml-catalog"}}
+    entries = {
+        moved: {"type": "gcp:serviceaccount/account:Account", "outputs": outputs},
+        f"{ENTRIES}{bucket}::ml-catalog": catalog,
+        imported: {**catalog},
+    }
+    with knowing(read(entries)):
+        _, error = failed(partial(Workspace, "ml", WorkspaceArgs(project="acme-dev", region="us-central1")))
+    lines = [line.strip().removeprefix("fix: ") for line in error.splitlines()]
+    for urn in (moved, imported):
+        assert f"pulumi state delete --stack dev --target-dependents '{urn}' --force" in lines, error
+
+
 @pytest.mark.parametrize(("urn", "outputs", "said"), STRAYS.values(), ids=STRAYS)
 def test_so_it_is_where_a_stack_file_is_taken_down(
     urn: str, outputs: dict[str, str], said: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
-    known = read({urn: {"type": urn.rpartition("$")[2].rpartition("::")[0], "outputs": outputs}})
+    workspace = {f"{ENTRIES[:-1]}::ml": {"type": "slipway:index:Workspace", "outputs": {"place": {"name": "ml"}}}}
+    known = read({**workspace, urn: {"type": urn.rpartition("$")[2].rpartition("::")[0], "outputs": outputs}})
     monkeypatch.setattr(destruction, "left", lambda *_: (known, False))
 
     def program() -> None:

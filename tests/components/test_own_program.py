@@ -259,6 +259,41 @@ def test_the_hook_rejects_a_second_bucket_while_the_first_one_exists(
     assert f"'{urn}'\nafter an edit of its name or its place: undo the edit" in error.value.fix
 
 
+@pytest.mark.parametrize("preview", [True, False])
+@pytest.mark.parametrize("own", [own_bucket, own_account])
+def test_what_exists_and_left_the_state_is_imported_first(own: Callable[[], Any], preview: bool) -> None:
+    """As after `pulumi state delete`. Pulumi would fail (409) after other changes."""
+    account = f"own-runner@{PROJECT}.iam.gserviceaccount.com"
+    type_, name, id_ = {
+        own_bucket: (BUCKET, "results", "acme-results"),
+        own_account: ("gcp:serviceaccount/account:Account", "runner", f"projects/{PROJECT}/serviceAccounts/{account}"),
+    }[own]
+
+    def program() -> None:
+        watch()  # as by the import
+        own()
+
+    def deployed(*names: tuple[str, str]) -> knowing:
+        return knowing(State(catalogs=(CATALOG,), names=frozenset(names)))
+
+    world = CURRENT.get()
+    live = replace(world.live, buckets=frozenset({"acme-results"}), service_accounts={account: ""})
+    token = CURRENT.set(replace(world, live=live))
+    try:
+        with deployed(), pytest.raises(pulumi.RunError, match="exists, and the state of") as error:
+            declared(program, preview=preview)
+        with deployed((type_, name)):
+            declared(program, preview=preview)
+        with knowing(State()):
+            declared(program, preview=preview)
+    finally:
+        CURRENT.reset(token)
+    with deployed():
+        declared(program, preview=preview)
+    line = f"pulumi import --stack dev {type_} {name} {id_} --generate-code=false"
+    assert line in [each.strip() for each in str(error.value).splitlines()]
+
+
 # -- what is told --
 
 

@@ -345,7 +345,7 @@ def _taken(live: Live, stack: Stack, known: State) -> list[str]:
     if whose is None or whose.label == stack.identity.label:
         return []
     if known.catalog_bucket:
-        raise renamed(whose.label, stack.identity.label, stack.origin, sorted(known.urns.values()))
+        raise renamed(whose.label, stack.identity.label, stack.origin, known)
     bucket = stack.workspace.catalog_bucket
     lent = f"bucket gs://{bucket} has the catalog of {whose.words}, whose submitters would get the one of {stack.name}"
     return [f"{lent}; name another catalogBucket, or delete gs://{bucket}/catalog.json if that stack no longer exists"]

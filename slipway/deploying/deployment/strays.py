@@ -8,7 +8,7 @@ so the entries' names tell. Pure.
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from slipway.base.errors import ConfigError
@@ -70,30 +70,48 @@ class OwnNames:
     declared: Collection[tuple[str, str]] | None = ()
 
 
-def refuse_strays(known: State, own: OwnNames, origin: Origin) -> None:
-    """Raise ConfigError for entries of other stacks, and for entries that have been renamed."""
+@dataclass(frozen=True)
+class Strays:
+    """Entries that the program would not declare again."""
+
+    #: Entries of other stacks, in the order in which they can be removed.
+    foreign: tuple[StateEntry, ...] = ()
+    #: The stack's own entries under other names.
+    misnamed: tuple[StateEntry, ...] = ()
+
+    @property
+    def urns(self) -> frozenset[str]:
+        return frozenset(entry.urn for entry in (*self.foreign, *self.misnamed))
+
+
+def strays(known: State, own: OwnNames) -> Strays:
+    """Return the entries of other stacks, or else the entries that have been renamed."""
     inside = [entry for entry in known.entries if entry.parent]
     loose = [entry for entry in known.entries if not entry.parent and _is_ours(entry, own)]
     misnamed = [entry for entry in inside if not _is_named_well(entry, own, known)]
     moved = [entry for entry in [*misnamed, *loose] if _is_of_another(entry, own)]
     foreign = list(dict.fromkeys([*moved, *_labelled_otherwise(inside, own)]))
-    misnamed += loose
-    if foreign:
-        foreign += [entry for entry in loose if entry not in foreign]
-        owner = next(filter(None, map(_owner, foreign)), "")
-        foreign.sort(key=_turn)
-        urns = [_whole(entry, known) for entry in foreign]
-        raise belongs_elsewhere(describe_entries(foreign), owner, origin, urns, several=len(foreign) > 1)
-    if misnamed:
-        raise _renamed(sorted(misnamed, key=_turn), own, origin)
+    if not foreign:
+        return Strays(misnamed=tuple(sorted([*misnamed, *loose], key=_turn)))
+    foreign += [entry for entry in loose if entry not in foreign]
+    return Strays(foreign=tuple(sorted(foreign, key=_turn)))
 
 
-def _renamed(entries: Collection[StateEntry], own: OwnNames, origin: Origin) -> ConfigError:
-    back = []
-    for entry in entries:
-        former = _former(entry, own) if entry.parent else ""
-        if former:
-            back.append(f"pulumi state rename --stack {origin.stack} '{entry.urn}' {former}")
+def refuse_strays(known: State, own: OwnNames, origin: Origin) -> None:
+    """Raise ConfigError for entries of other stacks, and for entries that have been renamed."""
+    found = strays(known, own)
+    if found.foreign:
+        owner = next(filter(None, map(_owner, found.foreign)), "")
+        urns = [_whole(entry, known) for entry in found.foreign]
+        several = len(found.foreign) > 1
+        raise belongs_elsewhere(describe_entries(found.foreign), owner, origin, urns, several=several)
+    if found.misnamed:
+        raise _renamed(found.misnamed, own, known, origin)
+
+
+def _renamed(entries: Collection[StateEntry], own: OwnNames, known: State, origin: Origin) -> ConfigError:
+    former = {entry.urn: _former(entry, own, known) for entry in entries if entry.parent}
+    back = [f"pulumi state rename --stack {origin.stack} '{urn}' {name}" for urn, name in former.items() if name]
     back = ["give it back its former name:", *back, "or:"] if back else []
     forget = [forgetting(origin.stack, entry.urn) for entry in entries]
     names = join(entry.logical for entry in entries)
@@ -214,23 +232,57 @@ def _owner(entry: StateEntry) -> str:
     return trainer_owner(entry.marked) if entry.type == ACCOUNT else entry.marked
 
 
-def _former(entry: StateEntry, own: OwnNames) -> str:
-    """Return the name that an entry must have; empty if it can be one of several."""
+def _former(entry: StateEntry, own: OwnNames, known: State) -> str:
+    """Return the name that an entry must have; empty where it may be one of several."""
     if entry.type == CLUSTER:
         return entry.name
     prefixes = own.catalogs if entry.parent == CATALOG_COMPONENT else own.prefixes
-    if len(prefixes) != 1:
+    names: set[str] = set()
+    for prefix in prefixes:
+        rest = _former_name_of_grant(entry.grant, _named(known, prefix)) if entry.grant else _former_rest(entry)
+        if rest:
+            names.add(f"'{prefix}{rest}'")
+    return names.pop() if len(names) == 1 else ""
+
+
+def _named(known: State, prefix: str) -> dict[str, str]:
+    """Return the engine's names of a workspace's buckets (`gs://NAME`) and accounts, without their beginning."""
+    named: dict[str, str] = {}
+    for entry in known.entries:
+        if entry.type in (BUCKET, ACCOUNT) and entry.parent and _follows(entry, [prefix]):
+            address = f"gs://{entry.name}" if entry.type == BUCKET else entry.name
+            named[address] = entry.logical.removeprefix(prefix)
+    return named
+
+
+def _former_name_of_grant(grant: StateGrant, named: Mapping[str, str]) -> str:
+    """Return the name that a workspace gives a grant, without its beginning; empty if that is unknown. `named`: the
+    names of its buckets and accounts."""
+    trainer = named.get(grant.member.removeprefix("serviceAccount:"), "")
+    if not grant.on:
+        return _name_on_project(grant, trainer)
+    on = named.get(grant.on, "")
+    if not on:
         return ""
-    (prefix,) = prefixes
-    rest = _former_rest(entry)
-    return f"'{prefix}{rest}'" if rest else ""
+    of_trainer = {READS: f"{trainer}-reads-{on}", WRITES: f"{trainer}-writes-{on}"}
+    of_submitter = {
+        READS: f"reads-{on}-{grant.member}",
+        CREATES: f"creates-{on}-{grant.member}",
+        ACT_AS: f"act-as-{on}-{grant.member}",
+    }
+    names = of_trainer if trainer else of_submitter
+    return names.get(grant.role, "")
+
+
+def _name_on_project(grant: StateGrant, trainer: str) -> str:
+    """Return the name of a grant on the project. `trainer`: the name of the account that has it, if it is one."""
+    if trainer:
+        return f"{trainer}-{grant.role.removeprefix('roles/')}"
+    purposes = [purpose for purpose, role in SUBMITTER_ROLES.items() if role == grant.role]
+    return f"{purposes[0]}-{grant.member}" if purposes else ""
 
 
 def _former_rest(entry: StateEntry) -> str:
-    grant = entry.grant
-    if grant:
-        purposes = [] if grant.on else [each for each, role in SUBMITTER_ROLES.items() if role == grant.role]
-        return f"{purposes[0]}-{grant.member}" if purposes else ""
     if entry.type == BUCKET:
         return next((role for role in (CATALOG, WORK) if entry.name.endswith(f"-{role}")), "")
     if entry.type == ACCOUNT:

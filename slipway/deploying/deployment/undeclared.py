@@ -7,10 +7,10 @@ what they stand for. So the published catalogs of the project and the cluster it
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from slipway.base.errors import ResourceError
+from slipway.base.errors import ResourceError, SlipwayError
 from slipway.base.formatting import join
 from slipway.deploying.deployment.deletion_guard import use_of_cluster
 from slipway.deploying.deployment.shared_grants import needs_of, right_of
@@ -56,16 +56,21 @@ def undeclared_entries(known: State, own: OwnNames) -> tuple[StateEntry, ...]:
     )
 
 
-def refuse_second_entries(entries: Collection[StateEntry], known: State, origin: Origin) -> None:
-    """Raise ConfigError for undeclared entries of what a component has by another entry."""
+def second_entries_of(entries: Collection[StateEntry], known: State) -> list[StateEntry]:
+    """Return the undeclared entries of what a component has by another entry."""
     inside = [entry for entry in known.entries if entry.parent]
     names = {(entry.type, entry.name) for entry in inside if not entry.grant}
     rights = {right_of(entry.grant) for entry in inside if entry.grant}
-    doubles = [
+    return [
         entry
         for entry in entries
         if (entry.type, entry.name) in names or (entry.grant and right_of(entry.grant) in rights)
     ]
+
+
+def refuse_second_entries(entries: Collection[StateEntry], known: State, origin: Origin) -> None:
+    """Raise ConfigError for undeclared entries of what a component has by another entry."""
+    doubles = second_entries_of(entries, known)
     if doubles:
         urns = [entry.urn for entry in doubles]
         raise second_entries(describe_entries(doubles), origin, urns, several=len(doubles) > 1)
@@ -101,16 +106,33 @@ def refuse_needed(
         owner = _owner(entry, owners, labels, project)
         if owner is not None:
             by_owner.setdefault(owner, []).append(entry)
-    for owner, found in by_owner.items():
-        urns = [entry.urn for entry in found]
-        subject, several = describe_entries(found), len(found) > 1
-        if owner in labels:
-            raise second_entries(subject, origin, urns, several=several)
-        raise belongs_elsewhere(subject, owner, origin, urns, several=several)
+    raise_together([_needed(owner, found, labels, origin) for owner, found in by_owner.items()])
     for entry in entries:
         _refuse_unknown(entry, owners, project, origin)
         if entry.urn in owners.uses:
             _refuse_busy(entry, owners.uses[entry.urn], origin)
+
+
+def _needed(owner: str, found: Collection[StateEntry], labels: Collection[str], origin: Origin) -> SlipwayError:
+    urns = [entry.urn for entry in found]
+    subject, several = describe_entries(found), len(found) > 1
+    if owner in labels:
+        return second_entries(subject, origin, urns, several=several)
+    return belongs_elsewhere(subject, owner, origin, urns, several=several)
+
+
+def raise_together(errors: Sequence[SlipwayError]) -> None:
+    """Raise the only error as it is, and several as one, so that a person fixes all of them in one round."""
+    if not errors:
+        return
+    first, *others = errors
+    if not others:
+        raise first
+    raise type(first)(
+        f"Pulumi's state has {len(errors)} faults, so nothing was changed",
+        why="\n".join(f"{error.what}: {error.why}" for error in errors),
+        fix="\n".join(error.fix for error in errors),
+    )
 
 
 def _owner(entry: StateEntry, owners: Owners, labels: Collection[str], project: str) -> str | None:

@@ -54,6 +54,13 @@ SEEN: Mapping[str, tuple[int, str, Details, tuple[str, ...], str]] = {
         ("was deleted, or was never made: sweeps@acme.iam.gserviceaccount.com",),
         "slipway drift tells what became of it",
     ),
+    "a bucket that Pulumi's state does not have": (
+        409,
+        "Your previous request to create the named bucket succeeded and you already own it.",
+        [],
+        ("Pulumi's state does not have it",),
+        "pulumi import --stack STACK TYPE NAME ID --generate-code=false",
+    ),
     "a person who left": (
         400,
         'Principal ada@acme.example of type "user" does not exist.',

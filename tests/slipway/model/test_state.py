@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from slipway.base.errors import ConfigError
-from slipway.model.origin import Program
+from slipway.model.origin import Origin, Program
 from slipway.model.state import State, StateGrant, StatePreference, StateResource, read
 from slipway.model.state_refusals import refuse_doubles, refuse_move, refuse_rename
 
@@ -227,11 +227,26 @@ def test_a_cluster_whose_state_was_moved_here_is_removed_from_the_state(labels: 
     assert f"pulumi state delete --stack prod --target-dependents '{urn}'" in str(rejection.value)
 
 
-def test_a_renamed_stack_is_told_both_ways_on() -> None:
-    labels = dict.fromkeys(("cpu-1a2b3c4", "cpu-7654321"), "dev-ml")
-    with pytest.raises(ConfigError, match="was called dev-ml and can't be renamed") as rejection:
-        refuse_rename(read(TWO_CLUSTERS), labels, "prod-ml", Program("prod", "ml"))
-    assert "pulumi state delete --stack prod" in str(rejection.value)
+def test_a_renamed_stack_is_told_both_ways_on_as_commands_that_stand_alone() -> None:
+    labels = dict.fromkeys(("cpu-1a2b3c4", "cpu-7654321"), "p--dev")
+    with pytest.raises(ConfigError, match="was called dev of Pulumi project p and can't be renamed") as rejection:
+        refuse_rename(read(TWO_CLUSTERS), labels, "p--prod", Origin("prod"))
+    first, *others = rejection.value.fix.splitlines()
+    assert first == "pulumi stack rename dev --stack prod"
+    assert [line for line in others if line.startswith("pulumi ")] == [
+        f"pulumi state delete --stack prod --target-dependents '{HEAD}slipway:index:{component}' --force"
+        for component in ("Catalog::catalog", "Generation::cpu-1a2b3c4", "Generation::cpu-7654321")
+    ]
+
+
+@pytest.mark.parametrize("owner", ["p--dev", "dev-ml"])
+def test_clusters_alone_were_moved_and_no_stack_was_renamed(owner: str) -> None:
+    moved = {urn: body for urn, body in TWO_CLUSTERS.items() if "Generation" in urn or "pulumi:pulumi:Stack" in urn}
+    labels = dict.fromkeys(("cpu-1a2b3c4", "cpu-7654321"), owner)
+    with pytest.raises(ConfigError, match="clusters cpu-1a2b3c4 and cpu-7654321 belong to stack dev") as rejection:
+        refuse_rename(read(moved), labels, "p--moved", Origin("moved"))
+    commands = [line for line in rejection.value.fix.splitlines() if line.startswith("pulumi ")]
+    assert len(commands) == 2 and "URN" not in " ".join(commands) and "stack rename" not in rejection.value.fix
 
 
 def test_a_cluster_that_was_imported_as_well_is_not_deleted_as_undeclared() -> None:

@@ -207,7 +207,14 @@ def test_a_program_without_a_workspace_has_nothing_of_one() -> None:
 RENAMED: dict[str, tuple[Entries, str]] = {
     "submit": (on_project("zz"), f"'reg-submit-{GROUP}'"),
     "submit, with its beginning": (on_project("reg-submit-zz"), f"'reg-submit-{GROUP}'"),
-    "grant on a bucket": (on_bucket("zz", "roles/storage.objectViewer", GROUP, f"{REG}-catalog"), ""),
+    "grant on a bucket": (
+        on_bucket("zz", "roles/storage.objectViewer", GROUP, f"{REG}-catalog"),
+        f"'reg-reads-catalog-{GROUP}'",
+    ),
+    "grant of a trainer on a bucket": (
+        on_bucket("zz", "roles/storage.objectUser", f"serviceAccount:{OF_REG}@acme.iam.gserviceaccount.com", "lent"),
+        "'reg-trainer-writes-work.lent'",
+    ),
     "catalog's bucket": (bucket("zz", f"{REG}-catalog"), "'reg-catalog'"),
     "lent bucket": (bucket("zz", "lent"), ""),
     "account": (account("zz", OF_REG, f"{OF_REG}--trainer"), "'reg-trainer'"),
@@ -226,10 +233,16 @@ def test_an_entry_that_was_renamed_is_refused_with_the_command_that_names_it_bac
     said = refused({**HERE, **renamed})
     (urn,) = (urn for urn in renamed if "$" in urn)
     assert "Pulumi's state has" in said and f"under the name {urn.rpartition('::')[2]}, so nothing was changed" in said
-    assert ("pulumi state rename --stack" in said) is bool(former), "no placeholder for a name that can be one of several"
-    assert not former or f"pulumi state rename --stack dev '{urn}' {former}\n" in said
+    assert "NAME" not in said
+    assert (f"pulumi state rename --stack dev '{urn}' {former}\n" in said) is bool(former)
     assert f"pulumi state delete --stack dev --target-dependents '{urn}'" in said
     assert "SLIPWAY_PURPOSE" not in said and "untaint" not in said
+
+
+def test_a_renamed_grant_gets_the_name_of_its_own_workspace() -> None:
+    renamed = on_bucket("zz", "roles/storage.objectCreator", GROUP, f"{VISION}-catalog")
+    own = OwnNames(["ml-", "reg-"], ["ml-", "reg-"], [OF_REG, OF_VISION])
+    assert f" 'ml-creates-catalog-{GROUP}'\n" in refused({**HERE, **THERE, **renamed}, own)
 
 
 def test_a_stack_that_was_renamed_itself_is_told_elsewhere() -> None:

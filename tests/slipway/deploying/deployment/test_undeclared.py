@@ -159,3 +159,15 @@ def test_an_imported_entry_of_what_the_stack_has_already_is_rejected() -> None:
         with pytest.raises(ConfigError, match="is in the state a second time") as rejection:
             refuse_second_entries(undeclared_entries(both, OWN), both, Program("dev", "reg"))
         assert "::mine' --force" in str(rejection.value)
+
+
+def test_entries_of_two_owners_are_refused_in_one_error() -> None:
+    ours = replace(PUBLISHED, identity=Identity("speech", "dev", "ml"), whole=None, needs=frozenset({"acme-data"}))
+    head, body = "urn:pulumi:dev::reg-infra::", {"type": BUCKET, "outputs": {"project": "acme"}}
+    entries = {
+        f"{head}{BUCKET}::theirs": {**body, "outputs": {"name": "lake"}},
+        f"{head}{BUCKET}::data": {**body, "outputs": {"name": "acme-data"}},
+    }
+    owners = Owners({"acme": {CATALOG_BUCKET: PUBLISHED, "speech": ours}})
+    said = rejected(read(entries), owners)
+    assert all(text in said for text in ("gs://lake belongs", "gs://acme-data belongs", "::data' --force"))
