@@ -375,6 +375,11 @@ def test_a_recovery_says_which_resources_of_the_program_are_imported_first(check
     recovered = checkout.pulumi("up", SLIPWAY_RECOVER="slipway/trial")
     assert recovered.code == 0 and "before you recover it" not in recovered.said, recovered.said
     unchanged(checkout)
+    forgotten = state(checkout, "delete", "--stack", "trial", "--target-dependents", urn_of(checkout, ":Bucket::data"))
+    assert forgotten.code == 0, forgotten.said
+    for verb in ("preview", "up"):
+        done = checkout.pulumi(verb)
+        assert done.code and commands[0] in done.said, done.said
 
 
 def test_a_recovery_keeps_a_work_bucket_that_pulumi_named(checkout: Checkout) -> None:

@@ -99,8 +99,13 @@ def test_another_backend_is_the_first_fix_of_a_missing_stack(
 
 
 def test_a_deleted_stack_file_is_restored_from_the_last_commit(repository: Repository) -> None:
-    Path("stacks", "Pulumi.dev.yaml").unlink()
-    restored = "git checkout HEAD -- stacks/Pulumi.dev.yaml, which restores the file"
+    file = Path("stacks", "Pulumi.dev.yaml")
+    text = file.read_text()
+    file.unlink()
+    restored, renamed = "git checkout HEAD -- stacks/Pulumi.dev.yaml\n", "pulumi stack rename dev --stack dev2"
+    failure = CliRunner().invoke(check, []).exception
+    assert isinstance(failure, ConfigError) and str(failure.fix).startswith(restored)
+    Path("stacks", "Pulumi.dev2.yaml").write_text(text)  # as `pulumi stack rename` does
     for missing in (
         lambda: preview(repository.root, "dev", repository.root / "events", {}),
         lambda: select(repository.root, "dev"),
@@ -108,18 +113,20 @@ def test_a_deleted_stack_file_is_restored_from_the_last_commit(repository: Repos
         with pytest.raises(ConfigError) as error:
             missing()
         assert str(error.value.fix).startswith(restored)
-    for words in ([], ["dev"], ["stacks/Pulumi.dev.yaml"]):
+        assert str(error.value.fix).splitlines()[-1] == renamed
+    for words in (["dev"], ["stacks/Pulumi.dev.yaml"]):
         failure = CliRunner().invoke(check, words).exception
         assert isinstance(failure, ConfigError) and str(failure.fix).startswith(restored)
     for makefile in ("Makefile", "slipway/front/starter/Makefile.in"):
         text = (ROOT / makefile).read_text()
         recipe = re.search(r"^copied = (.*?\}; )", text, re.MULTILINE | re.DOTALL)
         assert recipe is not None
-        shell = recipe.group(1).replace("$(STACK)", "dev") + ":"
+        shell = recipe.group(1).replace("$(STACK)", "dev").replace("$$", "$") + ":"
         done = subprocess.run(
             ["/bin/bash", "-euc", shell], cwd=repository.root, capture_output=True, text=True, check=False
         )
         assert (done.returncode, restored in done.stdout) == (2, True), done.stderr
+        assert done.stdout.splitlines()[-1].strip() == renamed
 
 
 def test_make_rejects_a_target_that_it_would_break() -> None:

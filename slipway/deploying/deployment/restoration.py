@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 
 from slipway.base.formatting import join
 from slipway.deploying.deployment.shared_grants import Right, right_of
+from slipway.deploying.deployment.takeover import publication
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.live import Live, Unknown
 from slipway.google.permissions import Bound
@@ -29,6 +30,8 @@ class Restoration:
     is_missing: bool = False
     #: The published catalog is another one than the state has.
     is_changed: bool = False
+    #: The commit and the age of that other catalog; empty if it is no whole catalog, which no deployment publishes.
+    published: str = ""
     #: A deployment that did not come to its end has published the catalog.
     is_interim: bool = False
     #: The reason why the packages could not be read.
@@ -63,9 +66,20 @@ class Restoration:
             )
         if self.is_changed and not self.is_interim:
             yield (
-                f"gs://{self.bucket}/{NAME} is not the catalog that the last deployment from this backend published: "
-                "if another backend has a newer state, stop and deploy from there; this deployment replaces the catalog"
+                f"gs://{self.bucket}/{NAME} is not the catalog that the last deployment published: this deployment "
+                f"replaces the catalog{self._another_backend()}"
             )
+
+    def _another_backend(self) -> str:
+        """Return what a whole catalog tells of its deployment; empty for other text."""
+        if not self.published:
+            return ""
+        return (
+            f"\n  why: a deployment that this state does not have published it{self.published}: another backend may "
+            "have a newer state of the stack, or an `up` ended before Pulumi saved its state\n"
+            "  fix: if the stack was moved to another backend, stop, set PULUMI_BACKEND_URL to that backend, and "
+            "deploy from there"
+        )
 
     def _packages_restored(self) -> Iterator[str]:
         if self.unread:
@@ -130,7 +144,16 @@ def restoration(
         times = before or 0
         found = replace(found, times=times + 1)
     grants = tuple(_revoked(known, live, asked))
+    if found.is_changed:
+        found = replace(found, published=_publication(live.catalog))
     return replace(found, grants=grants, is_interim=_is_interim(live), unread=_why_unread(live.packages))
+
+
+def _publication(catalog: PublishedCatalog | Unknown | None) -> str:
+    """Return the commit and the age of a whole catalog; empty for another one."""
+    if not isinstance(catalog, PublishedCatalog) or catalog.whole is None:
+        return ""
+    return publication(catalog)
 
 
 def _is_interim(live: Live) -> bool:

@@ -118,11 +118,11 @@ def _catalog_of(label: str, bucket: str, live: Live) -> Iterator[str]:
     if catalog.owner == label:
         yield catalog_found(bucket, catalog)
     elif not catalog.owner:
-        yield f"gs://{bucket} has a catalog that does not name its deployment{_publication(catalog)}"
+        yield f"gs://{bucket} has a catalog that does not name its deployment{publication(catalog)}"
 
 
 def catalog_found(bucket: str, catalog: PublishedCatalog) -> str:
-    return f"gs://{bucket} has its catalog{_publication(catalog)}"
+    return f"gs://{bucket} has its catalog{publication(catalog)}"
 
 
 def clusters_found(ids: list[str], project: str) -> str:
@@ -149,7 +149,7 @@ def _named(role: str, names: list[str]) -> str:
     return f"{noun} {join(names)}"
 
 
-def _publication(catalog: PublishedCatalog) -> str:
+def publication(catalog: PublishedCatalog) -> str:
     """Return `, of commit 3f9c2e1, published 2 h ago`, as far as that is known."""
     text = ""
     if catalog.whole and catalog.whole.commit:

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from slipway.deploying.deployment.restoration import Restoration, restoration
-from slipway.google.catalog.document import PublishedCatalog
+from slipway.google.catalog.document import PublishedCatalog, as_published
 from slipway.google.live import Live, Unknown
 from slipway.google.permissions import Bound
 from slipway.model.origin import Origin, Program
@@ -54,12 +54,24 @@ def test_nothing_is_restored_while_all_of_it_exists_and_the_number_is_kept() -> 
     [
         ({"catalog": None}, "gs://acme-catalog/catalog.json was deleted.*this deployment restores the catalog"),
         ({"catalog": PublishedCatalog(digest="another")}, "is not the catalog that the last.*replaces the catalog"),
+        (
+            {"catalog": replace(as_published(replace(catalog(), commit="3f9c2e1")), digest="another")},
+            "(?s)published it, of commit 3f9c2e1: another backend may have a newer state.*PULUMI_BACKEND_URL",
+        ),
         ({"packages": frozenset()}, "packages in gs://acme-catalog.*this deployment restores packages/nap-1.tar.gz"),
         ({"buckets": frozenset({BUCKET})}, "bucket gs://acme-work\n.*pulumi up --refresh --stack dev"),
         ({"buckets": frozenset({WORK}), "catalog": None, "packages": frozenset()}, "bucket gs://acme-catalog\n"),
         ({"service_accounts": {}}, f"account {TRAINER}\n.*pulumi up --refresh --stack dev"),
     ],
-    ids=["catalog deleted", "catalog changed", "package", "work bucket", "catalog bucket", "account"],
+    ids=[
+        "catalog deleted",
+        "catalog changed",
+        "catalog of another backend",
+        "package",
+        "work bucket",
+        "catalog bucket",
+        "account",
+    ],
 )
 def test_what_is_missing_raises_the_number_and_is_reported_once(changed: dict[str, Any], said: str) -> None:
     for before, after in ((None, 1), (1, 2)):
