@@ -81,7 +81,7 @@ def test_the_catalog_and_the_packages_are_restored(checkout: Checkout) -> None:
     upload = f"/upload/storage/v1/b/{CATALOG}/o?uploadType=media&name=catalog.json"
     checkout.cloud.rest("POST", upload, {"schema": 2})
     said = checkout.up()
-    assert "is not the catalog that the last deployment from this backend published" in said, said
+    assert "is not the catalog that the last deployment published" in said, said
     nothing_changes(checkout)
 
     (package,) = objects(checkout, CATALOG, "packages/")
