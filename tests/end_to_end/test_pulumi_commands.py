@@ -291,7 +291,7 @@ def test_an_entry_that_was_renamed_takes_nothing_with_it(checkout: Checkout) -> 
     granted, before, id_ = sorted(roles(checkout)), published(checkout), checkout.outputs()["cluster"]
     ends = {
         f"::ml-submit-{PEOPLE}": f"ml-submit-{PEOPLE}",
-        ":BucketIAMMember::ml-trainer-writes-work": "NAME",
+        ":BucketIAMMember::ml-trainer-writes-work": "'ml-trainer-writes-work'",
         ":Bucket::ml-catalog": "ml-catalog",
         ":BucketObject::ml-catalog": "ml-catalog",
         f":AiPersistentResource::{id_}": id_,

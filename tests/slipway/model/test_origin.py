@@ -58,10 +58,10 @@ def test_a_stack_that_went_to_another_pulumi_project_is_told_how_it_goes_back(
 ) -> None:
     """As after `pulumi stack rename organization/speech/prod`: no alias brings it back."""
     back = origin.back_to(former, label)
-    assert back.endswith("\npulumi stack rename organization/vision/prod --stack prod"), back
-    assert "`name: vision` into Pulumi.yaml" in back and "aliases=" not in back
+    assert back.startswith("pulumi stack rename organization/vision/prod --stack prod\n"), back
+    assert "`name: vision` in Pulumi.yaml" in back and "aliases=" not in back
     other = origin.back_to(former.replace("prod", "dev"), label)
-    assert other.endswith("\npulumi stack rename organization/vision/dev --stack prod"), other
+    assert other.startswith("pulumi stack rename organization/vision/dev --stack prod\n"), other
 
 
 def test_a_setting_is_written_as_its_language_has_it() -> None:
