@@ -62,12 +62,7 @@ explained = || { code=$$?; echo 'what the errors mean: make preview STACK=$(STAC
 # The engine writes the file of the stack that it is given, so it is given a copy; the key it finds in the state. On the laptop
 # nobody acts as an account of Google's.
 copied = test -f "stacks/Pulumi.$(STACK).yaml" || { echo "error: there is no stacks/Pulumi.$(STACK).yaml"; \
-	  if git cat-file -e "HEAD:./stacks/Pulumi.$(STACK).yaml" 2>/dev/null; \
-	  then echo '  fix: git checkout HEAD -- stacks/Pulumi.$(STACK).yaml'; \
-	  echo '       restores the file: `pulumi stack rm` deletes it, and `pulumi stack rename` gives it another name'; \
-	  git ls-files --others -- 'stacks/Pulumi.*.yaml' | while read -r new; do new="$${new:14}"; new="$${new%.yaml}"; \
-	    echo "       or, if the stack is called $$new now:"; echo "       pulumi stack rename $(STACK) --stack $$new"; done; \
-	  else echo '  fix: STACK=NAME, a stack of stacks/'; fi; exit 2; }; \
+	  $(PY) -m local.select_stack --advise --stack "$(STACK)"; exit 2; }; \
 	mkdir -p .slipway; $(if $(LAPTOP),sed -E '/^ *gcp:(impersonateServiceAccount|billingProject|userProjectOverride):/d',cat) \
 	  "stacks/Pulumi.$(STACK).yaml" >".slipway/Pulumi.$(STACK).yaml"; \
 	$(known); \

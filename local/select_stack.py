@@ -113,15 +113,23 @@ def _projects_with(folder: Path, stack: str, environ: Mapping[str, str] | None) 
     return {name[-2] for name in names if len(name) > 1 and name[-1] == stack}
 
 
+def _advice(folder: Path, stack: str, flags: str) -> str:
+    """Return what to do about a stack without a file, or about one that the backend does not have."""
+    if (folder / "stacks" / f"Pulumi.{stack}.yaml").is_file():
+        return fix_of_missing(folder, stack, flags)
+    fix = fix_of_deleted(folder, stack) or "STACK=NAME, a stack of stacks/"
+    return fix.replace("\n", "\n       ")
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="make select", description=__doc__)
     parser.add_argument("--stack", required=True)
     parser.add_argument("--secrets-provider", default="", help="the key of a new stack's secrets: gcpkms://…")
-    parser.add_argument("--advise", action="store_true", help="print what to do where there is no such stack")
+    parser.add_argument("--advise", action="store_true", help="print what to do about a missing stack or stack file")
     parser.add_argument("--flags", default="", help="with --advise: the flags of the command")
     options = parser.parse_args()
     if options.advise:
-        print(f"  fix: {fix_of_missing(Path.cwd(), options.stack, options.flags)}")
+        print(f"  fix: {_advice(Path.cwd(), options.stack, options.flags)}")
         return 0
     try:
         select(Path.cwd(), options.stack, options.secrets_provider)

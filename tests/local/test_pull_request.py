@@ -122,8 +122,10 @@ def test_a_deleted_stack_file_is_restored_from_the_last_commit(repository: Repos
         recipe = re.search(r"^copied = (.*?\}; )", text, re.MULTILINE | re.DOTALL)
         assert recipe is not None
         shell = recipe.group(1).replace("$(STACK)", "dev").replace("$$", "$") + ":"
+        shell = shell.replace("$(PY)", sys.executable).replace("slipway.local.", "local.")
+        environ = {**os.environ, "PYTHONPATH": str(ROOT)}
         done = subprocess.run(
-            ["/bin/bash", "-euc", shell], cwd=repository.root, capture_output=True, text=True, check=False
+            ["/bin/bash", "-euc", shell], cwd=repository.root, env=environ, capture_output=True, text=True, check=False
         )
         assert (done.returncode, restored in done.stdout) == (2, True), done.stderr
         assert done.stdout.splitlines()[-1].strip() == renamed
