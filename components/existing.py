@@ -6,19 +6,16 @@ changes. The import comes first.
 
 from __future__ import annotations
 
-import os
-
 import pulumi
 
 from slipway.base.errors import ConfigError
 from slipway.deploying.deployment.workspace_plan import trainer_email
-from slipway.google.connection import connect
 from slipway.google.live import Live, Unknown
-from slipway.google.live_reader import LiveScope, Reader
 from slipway.model.state import ACCOUNT, BUCKET, State
 
 from .engine import destroys, fail, known
 from .import_commands import import_command
+from .live_reading import exists
 from .world import mocked
 
 
@@ -26,11 +23,11 @@ def refuse_existing(args: pulumi.ResourceTransformationArgs) -> None:
     """End the program if a bucket or an account exists that the state of a deployed stack does not have."""
     if destroys() or args.type_ not in (BUCKET, ACCOUNT) or _has_other_source(args.opts) or _had_other_name(args.opts):
         return
-    world = mocked()
-    state = world.state if world else known()
+    state = known()
     if not isinstance(state, State) or not state.catalogs or (args.type_, args.name) in state.names:
         return
     name = _name(args)
+    world = mocked()
     if name and _exists(args, name, world.live if world else None):
         fail(_existing(args, name))
 
@@ -64,10 +61,7 @@ def _exists(args: pulumi.ResourceTransformationArgs, name: str, live: Live | Non
     if live is not None:
         found = live.buckets if args.type_ == BUCKET else live.service_accounts
         return not isinstance(found, Unknown) and name in found
-    scope = LiveScope(_project(args), pulumi.Config("gcp").get("region") or "")
-    reader = Reader(connect(os.environ), scope)
-    read = reader.bucket(name) if args.type_ == BUCKET else reader.service_account(name)
-    return not isinstance(read, Unknown) and bool(read)
+    return exists(args.type_, name, _project(args)) is True
 
 
 def _existing(args: pulumi.ResourceTransformationArgs, name: str) -> ConfigError:

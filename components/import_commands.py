@@ -32,7 +32,7 @@ def import_command(args: pulumi.ResourceTransformationArgs, stack: str, project:
 
 
 def _id_of(args: pulumi.ResourceTransformationArgs, project: str, region: str) -> str:
-    """Return the id by which Pulumi imports a resource; the word ID if the program does not tell it."""
+    """Return the id by which Pulumi imports a resource; the word ID if the arguments do not contain it."""
     values = {"project": project, "region": region}
     values |= {key: value for key, value in args.props.items() if isinstance(value, str)}
     account = values.get("account_id")

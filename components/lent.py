@@ -18,13 +18,11 @@ from pulumi.runtime.settings import get_monitor
 
 from slipway.deploying.deployment.replacement import lent_replacement_rejected
 from slipway.deploying.deployment.takeover import VARIABLE, import_replacement_rejected
-from slipway.google.connection import connect
 from slipway.google.live import Unknown
-from slipway.google.live_reader import LiveScope, Reader
 from slipway.model.state import ACCOUNT, BUCKET, State
 
 from .engine import destroys, in_thread, known
-from .world import mocked
+from .live_reading import exists
 
 NAME = "slipway-lent-v1"
 _HOOKS: WeakKeyDictionary[Any, pulumi.ResourceHook] = WeakKeyDictionary()
@@ -36,8 +34,7 @@ def keep_lent(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransfo
     that was imported for a recovery."""
     if destroys() or not _is_at_risk(args):
         return None
-    world = mocked()
-    state = world.state if world else known()
+    state = known()
     if isinstance(state, Unknown) or not (_is_lent(args, state) or _is_imported(args.type_, args.name, state)):
         return None
     hooks = copy(args.opts.hooks or pulumi.ResourceHookBinding())
@@ -95,7 +92,4 @@ def _rejecting(state: State) -> pulumi.ResourceHook:
 
 def _may_exist(type_: str, name: str, project: str) -> bool:
     """Return whether a resource exists, or can't be read. One that was deleted by hand is created again."""
-    gcp = pulumi.Config("gcp")
-    reader = Reader(connect(os.environ), LiveScope(project or gcp.get("project") or "", gcp.get("region") or ""))
-    found = reader.bucket(name) if type_ == BUCKET else reader.service_account(name)
-    return isinstance(found, Unknown) or bool(found)
+    return exists(type_, name, project) is not False

@@ -1,4 +1,4 @@
-"""Clusters that the program declares as resources of its own. None of them may be a cluster of Slipway's.
+"""Cluster resources that the program declares without a component. None of them may be a cluster of Slipway's.
 
 Pulumi replaces or deletes such a resource before Slipway has decided anything, and no guard asks for its jobs.
 """
@@ -11,13 +11,12 @@ import pulumi
 
 from slipway.base.errors import ConfigError
 from slipway.google.clusters import PersistentResource
-from slipway.google.connection import connect
 from slipway.google.live import Unknown
-from slipway.google.live_reader import LiveScope, Reader
 from slipway.model.identity import words_of
 from slipway.model.labels import STACK_LABEL
 
-from .engine import act_as_provider, fail, known
+from .engine import fail, known
+from .live_reading import reader_of
 from .world import World, mocked
 
 _COLLECTIONS = ("projects", "locations", "persistentResources")
@@ -30,22 +29,21 @@ def refuse_cluster(args: pulumi.ResourceTransformationArgs) -> None:
     project, region, id_ = _place(args)
     if not id_:
         return
-    world = mocked()
-    state = known() if world is None else world.state
+    state = known()
     if not isinstance(state, Unknown) and id_ in [cluster.name for cluster in state.clusters]:
         fail(_rejected(args.name, f"cluster {id_}, which a PersistentResource declares", "use its `cluster_id`"))
     if not (project and region) or os.environ.get("SLIPWAY_LIVE"):
         return
-    cluster = _living(world, project, region, id_)
+    cluster = _living(mocked(), project, region, id_)
     if isinstance(cluster, Unknown):
-        pulumi.log.warn(f"can't tell whether resource {args.name} is a cluster of another deployment: {cluster.why}")
+        pulumi.log.warn(f"can't check whether resource {args.name} is a cluster of another deployment: {cluster.why}")
     elif cluster and cluster.labels.get(STACK_LABEL):
         owner = words_of(cluster.labels[STACK_LABEL])
         fail(_rejected(args.name, f"cluster {id_} of {owner}", f"submit to the cluster by {owner}"))
 
 
 def _place(args: pulumi.ResourceTransformationArgs) -> tuple[str, str, str]:
-    """Return the project, the region and the id of a cluster; empty where only an Output tells."""
+    """Return the project, the region and the id of a cluster; empty for those in an Output."""
     imported = args.opts.import_ if isinstance(args.opts.import_, str) else ""
     words = [word for word in imported.split("/") if word not in _COLLECTIONS]
     project, region, id_ = ["", "", *words][-3:]
@@ -61,8 +59,7 @@ def _text(given: object) -> str:
 
 def _living(world: World | None, project: str, region: str, id_: str) -> PersistentResource | Unknown | None:
     if world is None:
-        act_as_provider()
-        return Reader(connect(os.environ), LiveScope(project, region), where=f" in {region}").cluster(id_)
+        return reader_of(project, region, where=f" in {region}").cluster(id_)
     clusters = world.live.clusters
     if isinstance(clusters, Unknown):
         return clusters

@@ -11,7 +11,7 @@ import pytest
 import yaml
 from pulumi.runtime import mocks
 
-from components import PersistentResource, PersistentResourceArgs, PoolArgs
+from components import PersistentResource, PersistentResourceArgs, PoolArgs, live_reading
 from components.engine import EngineRun, configured
 from components.hooks import words
 from components.program import deploy
@@ -162,6 +162,17 @@ def test_the_program_asks_as_the_provider_does(
     monkeypatch.setenv("PULUMI_CONFIG", json.dumps({**CONFIG, **config}))
     EngineRun.of(checkout, State())
     assert tuple(os.environ.get(name, "") for name in VARIABLES) == becomes
+
+
+def test_a_read_before_the_first_component_has_the_provider_s_identity(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The program's own buckets are registered before a component starts the run."""
+    monkeypatch.setenv("GOOGLE_IMPERSONATE_SERVICE_ACCOUNT", "")
+    monkeypatch.setenv("PULUMI_CONFIG", json.dumps({**CONFIG, "gcp:impersonateServiceAccount": "up@acme.iam"}))
+    asked: list[str] = []
+    monkeypatch.setattr(live_reading, "connect", lambda environ: asked.append(environ[VARIABLES[0]]))
+    monkeypatch.setattr(live_reading, "Reader", lambda connection, scope, where: None)
+    live_reading.reader_of()
+    assert asked == ["up@acme.iam"]
 
 
 def test_the_words_name_the_thing_and_the_way_out() -> None:

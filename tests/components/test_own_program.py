@@ -15,7 +15,7 @@ from pulumi_gcp.provider import Provider
 
 import components as slipway
 from components import lent as module
-from components import testing
+from components import live_reading, testing
 from components.namesakes import watch
 from components.world import CURRENT
 from slipway.base.errors import PolicyError
@@ -247,7 +247,7 @@ def test_the_hook_rejects_a_second_bucket_while_the_first_one_exists(
 ) -> None:
     hooks: list[Any] = []
     monkeypatch.setattr(pulumi, "ResourceHook", lambda name, callback, options: hooks.append(callback))
-    monkeypatch.setattr(module, "connect", lambda environ: SimpleNamespace(vertex=lambda *place: None))
+    monkeypatch.setattr(live_reading, "connect", lambda environ: SimpleNamespace(vertex=lambda *place: None))
     monkeypatch.setattr(Reader, "bucket", lambda reader, name: found)
     module._rejecting(State(lent=LENT))
     args = pulumi.ResourceHookArgs(urn=urn, id="", name="results", type=BUCKET, new_inputs={})
