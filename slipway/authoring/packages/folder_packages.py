@@ -136,14 +136,16 @@ def _of_project(files: Mapping[str, bytes], top: str, project: Project, lock: Uv
     if project.members and not project.name:  # A workspace that is no project itself.
         found.take_members()
     file = _file(files, project)
-    locked = _poetry_packages(files, top, project)
-    required: Mapping[str, Collection[str]] = lock.required or dict(poetry_file.required(locked))
+    poetry = _poetry_lock(files, top, project)
+    required: Mapping[str, Collection[str]] = lock.required
+    if not required:
+        required = {normal(name): tuple(map(normal, names)) for name, names in poetry.required.items()}
     not_installed = _not_installed(project, required, found.lines, LOCK if lock.required else poetry_file.LOCK)
     if not found.lines:
         return FolderPackages(file=file, code=tuple(found.code), python=project.python, not_installed=not_installed)
     text = "\n".join(dict.fromkeys([*_indexes(project.indexes, lock.indexes), *found.lines]))
     lines = requirement_lines(text.encode(), f"{top}/{project.file or LOCK}")
-    constraints = tuple(lock.constraints) or tuple(poetry_file.constraints(locked))
+    constraints = tuple(lock.constraints) or poetry.constraints
     code, is_whole = tuple(found.code), bool(constraints)
     return FolderPackages((*lines, *constraints), file, code, project.python, is_whole, not_installed)
 
@@ -178,15 +180,13 @@ def _file(files: Mapping[str, bytes], project: Project) -> str:
     return project.file
 
 
-def _poetry_packages(files: Mapping[str, bytes], top: str, project: Project) -> Sequence[Table]:
+def _poetry_lock(files: Mapping[str, bytes], top: str, project: Project) -> poetry_file.PoetryLock:
     if project.file != PROJECT or poetry_file.LOCK not in files:
-        return ()
+        return poetry_file.PoetryLock()
     try:
-        locked = tomllib.loads(files[poetry_file.LOCK].decode()).get("package", ())
-        [*poetry_file.constraints(locked), *poetry_file.required(locked)]
+        return poetry_file.read_lock(tomllib.loads(files[poetry_file.LOCK].decode()).get("package", ()))
     except (ValueError, KeyError, AttributeError, TypeError) as problem:
         raise _unreadable(f"{top}/{poetry_file.LOCK}", problem, "poetry lock") from problem
-    return locked  # type: ignore[no-any-return]
 
 
 class _Folders:

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from slipway.authoring.packages.requirements import CONSTRAINT
@@ -14,6 +15,16 @@ _NUMBERS = re.compile(r"\d+(?:\.\d+)*")
 _COMPARED = re.compile(r"(?:[<>=!~]=|[<>])\s*\S+")
 
 Table = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class PoetryLock:
+    """The packages of a poetry.lock."""
+
+    #: The versions of those from an index, as pip reads them.
+    constraints: tuple[str, ...] = ()
+    #: The packages that each package requires, by the names in the lock.
+    required: Mapping[str, Collection[str]] = field(default_factory=dict)
 
 
 def dependencies(poetry: Table) -> Iterator[tuple[str, Table]]:
@@ -42,7 +53,13 @@ def python(poetry: Table) -> str:
     return version(wanted) if isinstance(wanted, str) else ""
 
 
-def constraints(locked: Sequence[Table]) -> Iterator[str]:
+def read_lock(locked: Sequence[Table]) -> PoetryLock:
+    """Return the lock with these packages."""
+    required = {package["name"]: tuple(package.get("dependencies", {})) for package in locked}
+    return PoetryLock(tuple(_constraints(locked)), required)
+
+
+def _constraints(locked: Sequence[Table]) -> Iterator[str]:
     """Yield the version of each package of a lock that comes from an index; several versions of one have markers."""
     counts = Counter(package["name"] for package in locked)
     for package in locked:
@@ -55,16 +72,6 @@ def constraints(locked: Sequence[Table]) -> Iterator[str]:
             yield line
         elif marker:
             yield f"{line} ; {marker}"
-
-
-def required(locked: Sequence[Table]) -> Iterator[tuple[str, list[str]]]:
-    """Yield each package of a lock, and the packages that it requires."""
-    for package in locked:
-        yield _normal(package["name"]), list(map(_normal, package.get("dependencies", {})))
-
-
-def _normal(name: str) -> str:
-    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _marker(package: Table) -> str:
