@@ -180,7 +180,7 @@ class State:
 
     @property
     def creation(self) -> bool:
-        """Whether the stack has the object that lists the clusters made last."""
+        """Return whether the stack has the object that lists the clusters made last."""
         return bool(self.creations)
 
     def regions_beside(self, region: str) -> tuple[str, ...]:

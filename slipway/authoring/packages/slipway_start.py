@@ -176,7 +176,7 @@ def missing(words: Sequence[str]) -> tuple[str, str]:
 
 
 def adding(package: str) -> str:
-    """How a package is added to what a folder installs."""
+    """Return how a package is added to those that a folder installs."""
     own = "in a project's dependencies, or in requirements.txt of a folder without a project"
     return f"uv add {package} in a uv project; else list {package} {own}"
 

@@ -33,7 +33,7 @@ class UnknownCluster:
 
     @property
     def is_busy_without_job(self) -> bool:
-        """Whether machines are in use by a job that no list has yet."""
+        """Return whether machines are in use by a job that no list has yet."""
         return not isinstance(self.use, Unknown) and bool(self.use.busy_without_job)
 
     @property

@@ -83,11 +83,11 @@ class Failure:
 
     @property
     def is_out_of_memory(self) -> bool:
-        """Whether it was killed, most likely for its use of memory: this was not mostly free as far as was sampled."""
+        """Return whether SIGKILL ended it, with at least half of its memory in use if there are samples of that."""
         return self.killed if self.memory is None else self.memory >= _MUCH_MEMORY
 
     def without_guess(self, error: str) -> str:
-        """Return the service's message; without its guess at memory if the samples tell against that."""
+        """Return the service's message; without its guess at memory if the samples contradict that."""
         return error if self.memory is None or self.is_out_of_memory else _GUESS.sub("", error)
 
     @property
@@ -146,7 +146,7 @@ def _between(text: str) -> str:
 def read_failure(
     context: Context, job: VertexJob, followed: Sequence[LogEntry] = (), *, waits: bool = False
 ) -> Failure | None:
-    """Read a failure; None for a job that has not failed, or never ran. What can't be read is told, not raised.
+    """Read a failure; None for a job that has not failed, or never ran. An unreadable part is reported, not raised.
     `followed` are log lines that were read before. With `waits`, read again after a pause if a limit of reads a minute
     hides the log."""
     replica = REPLICA.search(job.error)
@@ -162,7 +162,7 @@ def read_failure(
     except CloudError as problem:
         own = [entry for entry in followed if entry.task == task or not task]
         if own:
-            return _told(job, _of_last_writer(own), task, None)
+            return _failure(job, _of_last_writer(own), task, None)
         return Failure(why=f"more is not known: {problem.brief}", killed=killed)
 
 
@@ -194,11 +194,11 @@ def _last_lines(context: Context, job: VertexJob, run: Trial | PipelineTask | No
         errors = newest(logging, job_filter(ids, severity=_ERROR, only=wanted), _LOOKED_AT, _ERROR, within=PAGE)
         if any(tells_reason(entry.text) for entry in errors):
             own = _of_last_writer(errors)
-    return _told(job, own, task, run)
+    return _failure(job, own, task, run)
 
 
-def _told(job: VertexJob, own: Sequence[LogEntry], task: str, run: Trial | PipelineTask | None) -> Failure:
-    """Return what lines of one writer tell: its errors, or else all of them."""
+def _failure(job: VertexJob, own: Sequence[LogEntry], task: str, run: Trial | PipelineTask | None) -> Failure:
+    """Return the failure by the lines of one writer: its errors, or else all of them."""
     chosen = [entry for entry in own if is_at_least(entry, _ERROR)] or own
     lines = [line for entry in chosen for line in COLOUR.sub("", shown(entry.text)).split("\n")]
     telling = telling_lines(lines, _LINES)

@@ -23,7 +23,7 @@ _NOISE = re.compile(
     r"|(?:time|host|rank|exitcode|error_file|traceback)\s+: |[EW]\d{4} \d\d:\d\d:\d\d.*\b(?:failed|torch/distributed)\b"
     r"|Primary job +terminated normally|a non-zero exit code|Process name: |Exit code: "
 )
-"""What launchers, experiment trackers and Hydra write after the reason, without the spaces before it."""
+"""Lines that launchers, experiment trackers and Hydra write after the reason, without the spaces before them."""
 _JOINED = 3
 """The lines of Hydra's message that are a reason together."""
 
@@ -33,10 +33,12 @@ def reason_of_lines(lines: Sequence[str]) -> str:
     at = _last_exception(lines)
     if at is not None:
         return _bare(lines[at]).strip()
-    told = [line.strip() for line in lines if not _is_noise(line)]
+    reasons = [line.strip() for line in lines if not _is_noise(line)]
     if any(_HYDRA in line for line in lines):
-        return " ".join(told[-_JOINED:])
-    return told[-1] if told else next((line.strip() for line in reversed(lines) if line.strip()), "")
+        return " ".join(reasons[-_JOINED:])
+    if reasons:
+        return reasons[-1]
+    return next((line.strip() for line in reversed(lines) if line.strip()), "")
 
 
 def telling_lines(lines: Sequence[str], most: int) -> list[str]:

@@ -49,7 +49,7 @@ def meaning(error: str) -> str:
 
 
 def remedy(lines: Sequence[str], error: str = "", *, own_image: bool = False) -> str:
-    """Return what helps after a failure; empty if the lines tell it, or nothing is known. `own_image`: the job ran in a
+    """Return the fix of a failure; empty if the lines contain it, or none is known. `own_image`: the job ran in a
     template's own image."""
     text = "\n".join(lines)
     if is_gpu_memory(lines):

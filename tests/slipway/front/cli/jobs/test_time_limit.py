@@ -66,8 +66,8 @@ def test_a_gpu_s_memory_is_told_as_that() -> None:
     assert Failure("chief", ("ValueError: out of range",)).fix == ""
 
 
-IN_PACKAGE = '  File "/work/slipway-x/code/src/mytrain/train.py", line 4, in <module>'
-AT_TOP = '  File "/work/slipway-x/code/train.py", line 4, in <module>'
+IN_PACKAGE = '  File "/tmp/slipway-x/code/src/mytrain/train.py", line 4, in <module>'
+AT_TOP = '  File "/tmp/slipway-x/code/train.py", line 4, in <module>'
 RELATIVE = "ImportError: attempted relative import with no known parent package"
 STATUS = "The replica workerpool0-0 exited with a non-zero status of {}."
 
