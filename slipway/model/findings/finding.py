@@ -44,30 +44,6 @@ class Section(StrEnum):
     HEALTH = "the stack as it is"
 
 
-class Row(StrEnum):
-    """Rows of a card, in their order; the text is the label."""
-
-    FATE = "what becomes of it"
-    WHY = "why"
-    JOBS = "jobs"
-    MACHINES = "machines"
-    MONEY = "money"
-    QUOTA = "quota"
-    WHO = "who"
-    ADVICE = "what helps"
-
-
-class Shown(StrEnum):
-    """The place of a consequence in a comment."""
-
-    #: Open from a warning on, folded otherwise.
-    BY_GRADE = "by grade"
-    #: Open, whatever its grade.
-    OPEN = "open"
-    #: In the table of stacks, so that no line need repeat it beside others.
-    IN_TABLE = "in the table"
-
-
 class Continued(StrEnum):
     """The consequences that are the same deployment's, where that was cut short."""
 
@@ -125,6 +101,10 @@ class Finding:
     means: str = ""
     #: Values for other code, by name.
     facts: Mapping[str, Any] = dataclasses.field(default_factory=dict, hash=False)
+    #: USD an hour that it adds.
+    cost: float = 0
+    #: Lines that a review folds: jobs, members, probes, changed lines of a file.
+    details: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.sentence}\n  fix: {self.fix}" if self.fix else self.sentence
@@ -156,17 +136,8 @@ class FindingKind:
     usual: Grade
     #: Continues "this is found when …".
     means: str
-    #: For a table's cell, after the name of the cluster: `is made anew`.
-    becomes: str = ""
-    #: Its row of a review's card.
-    row: Row = Row.FATE
-    shown: Shown = Shown.BY_GRADE
-    #: Its place among consequences of one grade, the lowest first.
-    rank: int = 0
     #: A deployment with such a blocking consequence is refused.
     refuses: bool = False
-    #: Its remedy is one only where both generations of a cluster have quota.
-    needs_room: bool = False
     #: It is that refusal itself, as the preview met it.
     failed: bool = False
     #: Grades with which a deployment by itself may have this effect: it may retire idle clusters, delete what was kept
@@ -179,6 +150,8 @@ class FindingKind:
     adds: bool = False
     #: What a deployment that goes on with one that was cut short may have of it.
     continued: Continued = Continued.OWN
+    #: A review has a rule for it, as no other part of the product answers.
+    by_hand: bool = False
 
     def of(
         self,

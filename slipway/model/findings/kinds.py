@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from slipway.model.findings.finding import Continued, FindingKind, Grade, Row, Section, Shown
+from slipway.model.findings.finding import Continued, FindingKind, Grade, Section
 
 
 def _kind(row: Mapping[str, Any]) -> FindingKind:
@@ -16,8 +16,6 @@ def _kind(row: Mapping[str, Any]) -> FindingKind:
         "section": Section(row["section"]),
         "usual": Grade[row["usual"].upper()],
         "announced": tuple(Grade[word.upper()] for word in row.get("announced", ())),
-        "row": Row(row.get("row", Row.FATE)),
-        "shown": Shown(row.get("shown", Shown.BY_GRADE)),
         "continued": Continued(row.get("continued", Continued.OWN)),
     }
     return FindingKind(**{**row, **typed})
