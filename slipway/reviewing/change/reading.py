@@ -32,9 +32,12 @@ from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.withdrawal import before_withdrawal
 from slipway.model.facts import CATALOG, Fact, Facts
 from slipway.model.machines.table import regions
-from slipway.reviewing.change.change import DAYS, NO_FILES, Change, Files, by_our_fault, once
+from slipway.answers.comparison import DAYS, Comparison, World
+from slipway.answers.questions import by_our_fault
+from slipway.answers.submissions import spot_needs
+from slipway.reviewing.change.change import Change
+from slipway.reviewing.change.files import NO_FILES, Files
 from slipway.reviewing.change.removed import removed_workspaces
-from slipway.reviewing.change.usual import spot_needs
 
 MOST_RECENT = 1000
 """The number of newest jobs of the last days that are read."""
@@ -60,9 +63,9 @@ def change(
         raise
     except Exception as problem:
         unread = (by_our_fault("the change could not be read", problem),)
-        return Change.between(
-            stack, None, None, _NOTHING, now, known=False, preview=preview, files=files, unread=unread
-        )
+        world = World(_NOTHING, now)
+        comparison = Comparison.between(stack, None, None, world, preview=preview, known=False)
+        return Change(comparison, files, unread)
 
 
 def _change(
@@ -74,19 +77,16 @@ def _change(
     known = deployed(preview)[0] or after
     cloud = _cloud(preview, connection, now, identity, known, after)
     before, untold = deployed_facts(preview, cloud.live.catalog, after)
-    return Change.between(
+    comparison = Comparison.between(
         stack,
         before,
         after,
-        cloud.live,
-        cloud.now,
-        known=not (untold and events.deployed(preview)),
+        World(cloud.live, cloud.now, cloud.policies),
         preview=_compared(preview, others),
-        policies=cloud.policies,
-        files=files,
-        unread=(*untold, *_unread_facts(preview, after, problem), *_uncompared_stacks(preview, others), *cloud.unread),
-        notes=(*cloud.notes, *_advice(connection, before, after)),
+        known=not (untold and events.deployed(preview)),
     )
+    unread = (*untold, *_unread_facts(preview, after, problem), *_uncompared_stacks(preview, others), *cloud.unread)
+    return Change(comparison, files, unread, (*cloud.notes, *_advice(connection, before, after)))
 
 
 @dataclass(frozen=True)
@@ -113,13 +113,13 @@ def _cloud(
 ) -> _Cloud:
     """Read the cloud. `known`: the facts of the place where jobs are; `after`: those that the program declares."""
     if connection is None or known is None:
-        unread = "live clusters, jobs and quota were not read, so nobody can tell whom it concerns"
+        unread = "live clusters, jobs and quota were not read, so affected jobs and users are unknown"
         return _Cloud(_NOTHING, now, unread=(unread,))
     live = _live(preview, connection, identity, _scope(preview, known, after, now))
     wrong = wrong_clock(now, live.time)
     notes = [wrong.what] if wrong else []
     if not isinstance(live.recent, Unknown) and len(live.recent) >= MOST_RECENT:
-        notes.append(f"of the jobs of the last {DAYS} days the newest {MOST_RECENT:,} were looked at")
+        notes.append(f"of the jobs of the last {DAYS} days, only the newest {MOST_RECENT:,} were read")
     policies = _policies(preview, connection, known.catalog.project, identity)
     return _Cloud(live, right_time(now, live.time), policies, _unread_parts(live), tuple(notes))
 
@@ -187,7 +187,7 @@ def _unread_facts(preview: Preview, after: Facts | None, problem: str) -> tuple[
     if problem:
         return (f"the program publishes facts that this version does not read ({problem})",)
     if after is None and preview.complete:
-        return ("the program does not say what it declares, so templates, people and money are not compared",)
+        return ("the program publishes no facts, so templates, access and cost are not compared",)
     return ()
 
 
@@ -197,7 +197,7 @@ def _uncompared_stacks(preview: Preview, others: Iterable[str]) -> tuple[str, ..
     if not edited:
         return ()
     verb = "changes" if len(edited) == 1 else "change"
-    return (f"{join(edited)} {verb} too, and only one is compared",)
+    return (f"{join(edited)} also {verb}, and only one stack of a program is compared",)
 
 
 def _advice(connection: Connection | None, before: Facts | None, after: Facts | None) -> tuple[str, ...]:
@@ -209,7 +209,6 @@ def _advice(connection: Connection | None, before: Facts | None, after: Facts | 
     return read_advice(connection, after.catalog.project, new).lines
 
 
-@once
 def declared(preview: Preview) -> tuple[Facts | None, str]:
     """Return the facts that the program declares, None where there are none or the preview ended before the last of
     them, and why they can't be read."""
@@ -220,13 +219,11 @@ def declared(preview: Preview) -> tuple[Facts | None, str]:
     return _read(_of_one(preview, components))
 
 
-@once
 def deployed(preview: Preview) -> tuple[Facts | None, str]:
     """Return the same of the components' own last inputs."""
     return _read(_of_one(preview, events.deployed(preview)))
 
 
-@once
 def _reviewed(preview: Preview) -> tuple[str, tuple[str, ...]]:
     """Return the stack of a program that is reviewed, the first one with a change, and the others that change as well;
     empty for a program of one stack."""
@@ -309,9 +306,9 @@ def deployed_facts(
         beside, problem = _read(_of_one(preview, events.deployed(preview)), same)
         if beside is not None:
             return beside, ()
-        why = "the events do not tell who may submit now"
+        why = "the events do not list the current submitters"
         if problem:
-            why = f"who may submit, and how quota is checked, was written by another version ({problem})"
+            why = f"submitters and quota settings were written by another version ({problem})"
         return replace(after or Facts(same), catalog=same), (f"{why}, so that is not compared",)
     why = str(catalog) if isinstance(catalog, Unknown) else catalog.damage or "it is of another version"
     told = f"the published catalog can't be read ({why})"

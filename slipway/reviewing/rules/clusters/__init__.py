@@ -1,1 +1,0 @@
-"""Clusters before and after, their machines, and the jobs that need them."""

@@ -1,1 +1,0 @@
-"""Resources beside clusters: buckets, accounts, grants, and unknown types."""

@@ -1,1 +1,0 @@
-"""Templates before and after: parameters, offers, and every difference of the posted request."""
