@@ -48,7 +48,6 @@ from .voice import Voice
 
 if TYPE_CHECKING:
     from slipway.deploying.deployment.deployment import Deployment
-    from slipway.reviewing.consequence import Consequence
 
 PLAIN_NAMES = ("workspace", "catalog", "quota")
 """The names of components whose children bear no prefix. Frozen: the stacks of stack files have them."""
@@ -175,7 +174,7 @@ class Group:
         self.deployment = first = decision.deployment
         self._refuse_doubles()
         if not guard.taken_down:
-            tell(run, decision, state, self._unknown(), self.voice, publishes=declared.catalog, needless=self._needless)
+            tell(run, decision, state, self._unknown(), self.voice, publishes=declared.catalog)
             for hint in rename_hints(first.plan, stack.origin):
                 self.voice.info(hint)
         trainers = first.catalog.trainer, *first.catalog.trainers.values()
@@ -238,17 +237,6 @@ class Group:
                 argument = f"{component.pulumi_resource_name}: {path}"
                 names = "".join(f"; give {source} a `name` to see it before" for source in given.nameless.get(path, ()))
                 yield f"{argument} is known {when}; this preview goes without, and the id may be another{names}"
-
-    def _needless(self, part: Consequence) -> bool:
-        """Tell whether a consequence needs no words: of a network that the program itself peers, and of its ranges."""
-        cluster = self.of("cluster").get(part.subject.cluster)
-        if cluster is None or part.kind != "key-unchecked":
-            return False
-        if part.subject.part == "network":
-            return CONNECTION in types_before(cluster.options)
-        given = self.given[cluster]
-        own = [source for source in given.sources if source._type == ADDRESS]
-        return part.subject.part == "reservedIpRanges" and len(own) >= len(given.values["reserved_ip_ranges"])
 
     @property
     def current_clusters(self) -> dict[str, str]:

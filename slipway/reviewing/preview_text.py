@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from datetime import datetime
 
+from slipway.answers.comparison import DAYS, Comparison, World
 from slipway.base.errors import Fault, SlipwayError
 from slipway.deploying.deployment.deployment import Deployment
 from slipway.deploying.deployment.summary import workspace
@@ -15,15 +16,17 @@ from slipway.google.quota.report import quota_text
 from slipway.google.quota.request import QuotaRequest
 from slipway.model.catalog.model import Catalog
 from slipway.model.facts import Facts
+from slipway.model.findings.finding import Finding
+from slipway.model.findings.kinds import KINDS
 from slipway.model.labels import UNKNOWN_COMMIT
 from slipway.model.state import State
-from slipway.reviewing.change.change import UNASKED, Change
+from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.reading import as_declared
-from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.review import review
-from slipway.reviewing.rules.program import refusal
-from slipway.reviewing.told.headline import plain_text
+from slipway.reviewing.rejection import rejection
+from slipway.reviewing.render.text import plain_text
+from slipway.reviewing.reviewer import review
 
+_NOT_READ = Unknown(f"a deployment does not read the jobs of the last {DAYS} days", "", "")
 UNTOUCHED = "up leaves clusters, templates, people, quota and prices as they are"
 """The parts that the program can tell. The engine may have steps all the same, which follow below."""
 UNTOUCHED_BY_UP = "pulumi up changes no clusters, templates, people, quota or prices; pulumi destroy deletes them"
@@ -37,38 +40,59 @@ def preview_text(
     *,
     preview: bool,
     publishes: bool = True,
-    needless: Callable[[Consequence], bool] = lambda _: False,
 ) -> tuple[str, ...]:
-    """Return messages in order, compared with nothing where nothing is deployed, or where that is unknown. Cards stand
-    in a preview alone, which an `up` shows first. `publishes`: people are offered the templates; `needless` tells of a
-    consequence that they need not read."""
-    catalog, plan = deployment.live.deployed, deployment.plan
-    offered = deployment.catalog if publishes else replace(deployment.catalog, templates={})
-    after = replace(deployment.facts, catalog=as_declared(offered))
-    before = None
-    if catalog is not None and catalog.identity == deployment.stack.identity:
-        before = _before(catalog, after, State() if isinstance(known, Unknown) else known, deployment.report.requests)
-    live = replace(deployment.live, recent=UNASKED)
-    reviewed = review(Change.between(deployment.stack.name, before, after, live, now))
+    """Return the messages of a run, in order.
+
+    Args:
+        deployment: The planned deployment.
+        known: The state of Pulumi's backend.
+        now: The time.
+        preview: Whether the run is a preview, which also lists folded details and quota.
+        publishes: Whether the catalog is published, so that the templates are offered.
+    """
+    reviewed = review(Change(_comparison(deployment, known, now, publishes=publishes)))
     called = deployment.stack.origin.called(deployment.stack.name)
-    told = tuple(part for part in reviewed.consequences if not needless(part))
-    told = (*_refused(deployment, told), *told)
-    reviewed = replace(reviewed, stack=called, consequences=told)
-    old = workspace(plan, now)
-    commit = "" if deployment.revision.commit == UNKNOWN_COMMIT else f" @ {deployment.revision}"
+    findings = (*_rejection(deployment, reviewed.findings), *reviewed.findings)
+    reviewed = replace(reviewed, stack=called, findings=findings)
+    commit = ""
+    if deployment.revision.commit != UNKNOWN_COMMIT:
+        commit = f" @ {deployment.revision}"
     untouched = UNTOUCHED_BY_UP if deployment.stack.program else UNTOUCHED
-    said = "\n".join((*plan.notes, f"{called}{commit}", plain_text(reviewed, untouched, cards=preview), *old))
-    idle = reviewed.silent and reviewed.quota == "ok"
-    return (said, quota_text(deployment.report)) if preview and deployment.report.lines and not idle else (said,)
+    shown = plain_text(reviewed, untouched, details=preview)
+    old = workspace(deployment.plan, now)
+    text = "\n".join((*deployment.plan.notes, f"{called}{commit}", shown, *old))
+    if not preview or not deployment.report.lines:
+        return (text,)
+    suffices = all(line.state == "ok" for line in deployment.report.lines)
+    if reviewed.silent and suffices:
+        return (text,)
+    return text, quota_text(deployment.report)
 
 
-def _refused(deployment: Deployment, told: Iterable[Consequence]) -> Iterator[Consequence]:
-    """Yield why the deployment is refused, where nothing else tells it."""
+def _comparison(
+    deployment: Deployment, known: State | Unknown, now: datetime, *, publishes: bool
+) -> Comparison:
+    """Return the comparison with the published catalog, or with nothing if none of this deployment is published."""
+    offered = deployment.catalog
+    if not publishes:
+        offered = replace(offered, templates={})
+    after = replace(deployment.facts, catalog=as_declared(offered))
+    published = deployment.live.deployed
+    before = None
+    if published is not None and published.identity == deployment.stack.identity:
+        state = State() if isinstance(known, Unknown) else known
+        before = _before(published, after, state, deployment.report.requests)
+    world = World(replace(deployment.live, recent=_NOT_READ), now)
+    return Comparison.between(deployment.stack.name, before, after, world)
+
+
+def _rejection(deployment: Deployment, findings: Iterable[Finding]) -> Iterator[Finding]:
+    """Yield why the deployment is rejected, if no other finding says so."""
     try:
         deployment.refuse()
     except SlipwayError as error:
-        if not any(part.refuses for part in told):
-            yield refusal(Fault(error.what, error.why, error.fix))
+        if not any(KINDS[finding.kind].refuses for finding in findings):
+            yield rejection(Fault(error.what, error.why, error.fix))
 
 
 def _before(published: Catalog, after: Facts, known: State, requests: Iterable[QuotaRequest]) -> Facts:
