@@ -19,13 +19,16 @@ from slipway.model.facts import Facts
 from slipway.model.labels import Revision
 from slipway.model.state import BUCKETS_ELSEWHERE, State, StateResource
 from slipway.model.state_refusals import refuse_move
-from slipway.reviewing.change.change import Change, Files
+from slipway.answers.comparison import Comparison, World as Asked
+from slipway.reviewing.change.change import Change
+from slipway.reviewing.change.files import Files
 from slipway.reviewing.change.edits import edits
 from slipway.reviewing.change.files import deploys, has_pins, moved
 from slipway.reviewing.change.pins import changed
 from slipway.reviewing.change.programs import edited_lines, forgetting, job_file, same_program
 from slipway.reviewing.change.reading import as_declared
-from slipway.reviewing.review import Review, review
+from slipway.reviewing.review import Review
+from slipway.reviewing.reviewer import review
 from tests.review.case import STACK, Case, Edit, World
 from tests.review.checkout import BASE, proven, text
 from tests.review.world import METRIC, NOW, alive, limits, live, since_then, submitted, theirs
@@ -78,15 +81,15 @@ def change_of(case: Case) -> Change:
     there = replace(deployed.live, recent=deployed.ended)
     steps = case.steps(deployed.facts.catalog) if case.steps else None
     preview = case.preview if steps is None else Preview(tuple(steps))
-    return Change.between(
-        "prod",
-        None if case.world.first else deployed.facts,
-        after,
-        replace(there, clusters=_UNREAD, jobs=_UNREAD) if case.world.unread else there,
-        NOW,
-        preview=failed or preview,
-        policies=case.policies,
-        files=Files(
+    if case.world.unread:
+        there = replace(there, clusters=_UNREAD, jobs=_UNREAD)
+    before = None if case.world.first else deployed.facts
+    comparison = Comparison.between(
+        "prod", before, after, Asked(there, NOW, case.policies), preview=failed or preview
+    )
+    return Change(
+        comparison,
+        Files(
             edited | frozenset(case.files),
             gone,
             same=same,

@@ -14,8 +14,11 @@ from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.template import Template
 from slipway.model.facts import CATALOG, CLUSTER, TEMPLATE, WORKSPACE, Facts, Kept, QuotaFacts, QuotaLine
 from slipway.model.prices import Price
+from slipway.answers.comparison import Comparison, World
+from slipway.google.permissions import Bound
+from slipway.model.findings.finding import Finding
 from slipway.reviewing.change.change import Change
-from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.change.files import NO_FILES, Files
 from tests.builders.catalogs import catalog, offer, request, template, worker_pool
 from tests.builders.clusters import asked_for, cluster, living
 from tests.builders.jobs import job
@@ -91,9 +94,13 @@ def change(
     steps: Iterable[EngineStep] | None = None,
     preferences: Mapping[str, QuotaPreference] | Unknown | None = None,
     recent: tuple[VertexJob, ...] | Unknown = (),
-    **fields: Any,
+    preview: Preview | None = None,
+    policies: Mapping[str, frozenset[Bound] | Unknown] | None = None,
+    files: Files = NO_FILES,
+    unread: tuple[str, ...] = (),
+    notes: tuple[str, ...] = (),
 ) -> Change:
-    """Return a change. `steps` are the engine's; None where it was not asked. `fields` are the change's own."""
+    """Return a change. `steps` are the engine's; None without the engine."""
     live = Live(
         clusters=clusters if isinstance(clusters, Unknown) else tuple(clusters),
         jobs=jobs if isinstance(jobs, Unknown) else tuple(jobs),
@@ -102,10 +109,11 @@ def change(
         preferences={} if preferences is None else preferences,
         recent=recent,
     )
-    preview = None if steps is None else Preview(tuple(steps))
-    return Change.between(
-        STACK, before, after, live, NOW, **{"preview": preview, "known": not fields.get("unread"), **fields}
-    )
+    if steps is not None:
+        preview = Preview(tuple(steps))
+    world = World(live, NOW, policies or {})
+    comparison = Comparison.between(STACK, before, after, world, preview=preview, known=not unread)
+    return Change(comparison, files, unread, notes)
 
 
 def published(old: Facts, new: Facts) -> Preview:
@@ -126,7 +134,7 @@ def published(old: Facts, new: Facts) -> Preview:
     )
 
 
-def by_kind(consequences: Iterable[Consequence]) -> dict[str, Consequence]:
+def by_kind(consequences: Iterable[Finding]) -> dict[str, Finding]:
     """Return consequences by kind. Of each kind and subject there has to be one."""
     listed = list(consequences)
     assert len({consequence.key for consequence in listed}) == len(listed), "the same is said twice"

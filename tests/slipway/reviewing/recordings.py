@@ -3,6 +3,7 @@
 from pathlib import Path
 from typing import Any
 
+from slipway.answers.comparison import Comparison, World
 from slipway.deploying.engine.events import declared, deployed, read
 from slipway.deploying.engine.preview import Preview
 from slipway.google.live import Live
@@ -26,4 +27,5 @@ def recorded(name: str, **fields: Any) -> Change:
     recording = preview(name)
     before, after = facts.read(deployed(recording)), facts.read(declared(recording))
     live = Live(clusters=(), jobs=fields.pop("jobs", ()), limits={}, catalog=None)
-    return Change.between("local", before, after, live, NOW, preview=recording, **fields)
+    comparison = Comparison.between("local", before, after, World(live, NOW), preview=recording)
+    return Change(comparison, **fields)
