@@ -3,286 +3,234 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
+from slipway.answers import submissions
 from slipway.answers.answer import Answer, Difference, State, Value
 from slipway.answers.comparison import DAYS, Comparison
 from slipway.answers.probes import DEFAULT, Probe, Way, probes
-from slipway.answers.submissions import (
-    ABSENT,
-    CAPACITY,
-    CAUSE,
-    CONFIRMATION,
-    COST,
-    FIX,
-    PLACE,
-    PRICE,
-    QUOTA,
-    REQUEST,
-    TIME_LIMIT,
-)
-from slipway.base.formatting import counted, exact_span, few, join, short
+from slipway.answers.submissions import CAUSE, CONFIRMATION, FIX, PLACE, PRICE, REQUEST, RUN_COST, TIME_LIMIT, TYPES
+from slipway.base.formatting import counted, exact_span, few, short
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Unknown
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
 
-_MOST_CHANGES = 3
-_MOST_USERS = 3
-_LONGEST_REASON = 110
-_LONGEST_VALUE = 60
-_IN_SECONDS = frozenset({TIME_LIMIT, "session limit"})
-_IN_USD = frozenset({PRICE, COST, CONFIRMATION})
-_DERIVED = frozenset({COST})
-"""Values that follow from others: they are in the details only."""
-_GROWS = frozenset({CAPACITY, PLACE, "region"})
-"""Lists of values, to which an addition harms no submission."""
+_LONGEST = 100
+_IN_SECONDS = (TIME_LIMIT, submissions.SESSION_LIMIT)
+_IN_USD = (PRICE, CONFIRMATION)
 
 
 @dataclass(frozen=True)
-class _Asked:
-    """A difference of one probe."""
+class _Changed:
+    """A probe whose answer differs."""
 
     probe: Probe
     way: Way
     difference: Difference
+    before: Answer | None
+    after: Answer
 
     @property
-    def words(self) -> str:
-        return self.probe.words(self.way)
+    def text(self) -> str:
+        return self.probe.describe(self.way)
 
     @property
     def is_default(self) -> bool:
         return self.probe.is_default and self.way == DEFAULT
 
     @property
-    def after(self) -> Answer:
-        answer = self.difference.after
-        assert answer is not None
-        return answer
+    def is_accepted_twice(self) -> bool:
+        return self.before is not None and self.before.state is State.YES and self.after.state is State.YES
 
     @property
-    def cause(self) -> str:
-        return str(self.after.values.get(CAUSE, ""))
+    def cause(self) -> object:
+        return self.after.values.get(CAUSE)
 
     @property
-    def fix(self) -> str:
-        return str(self.after.values.get(FIX, ""))
+    def new_warnings(self) -> tuple[str, ...]:
+        """The warnings of an accepted submission that differ in more than numbers from those before."""
+        if self.before is None or not self.is_accepted_twice:
+            return ()
+        known = [re.sub(r"\d+", "", line) for line in self.before.text.splitlines()]
+        return tuple(line for line in self.after.text.splitlines() if re.sub(r"\d+", "", line) not in known)
 
 
 def findings_of(comparison: Comparison, differences: Sequence[Difference]) -> Iterator[Finding]:
     by_key = {probe.key: probe for probe in probes(comparison)}
-    by_subject: dict[Subject, list[_Asked]] = {}
-    for difference in differences:
-        for key in difference.keys:
-            asked = _Asked(by_key[key[:-2]], (key[-2], key[-1]), difference)
-            by_subject.setdefault(difference.subject, []).append(asked)
-    for subject, asked_of_subject in by_subject.items():
-        yield from _of_subject(comparison, subject, asked_of_subject)
+    by_subject: dict[Subject, list[_Changed]] = {}
+    for found in differences:
+        for key in found.keys:
+            if found.after is not None:
+                changed = _Changed(by_key[key[:-2]], (key[-2], key[-1]), found, found.before, found.after)
+                by_subject.setdefault(found.subject, []).append(changed)
+    for subject, changes in by_subject.items():
+        changes.sort(key=lambda each: (not each.is_default, each.way != DEFAULT, not each.probe.jobs))
+        yield from _Reporter(comparison, subject).findings(changes)
 
 
-def _of_subject(comparison: Comparison, subject: Subject, asked: Sequence[_Asked]) -> Iterator[Finding]:
-    # A variant of a template's defaults comes first, as its change is most probably that of the others.
-    ordered = sorted(asked, key=lambda each: (not each.is_default, each.way != DEFAULT))
-    rejected = [each for each in ordered if each.difference.becomes_rejected]
-    accepted = [each for each in ordered if _is_accepted_now(each)]
-    changed = [each for each in ordered if each.difference.changed and _is_accepted_twice(each)]
-    warned = [each for each in ordered if _new_warnings(each)]
-    fresh = [each for each in ordered if each.difference.is_new and each.is_default]
-    if rejected:
-        yield from _rejections(comparison, subject, rejected)
-    if fresh:
-        yield from _new_template(comparison, subject, fresh[0])
-    elif accepted:
-        yield _acceptance(subject, accepted)
-    if changed:
-        yield _change(comparison, subject, changed)
-    if warned:
-        yield _warning(comparison, subject, warned)
+@dataclass(frozen=True)
+class _Reporter:
+    """The findings about one template."""
+
+    comparison: Comparison
+    subject: Subject
+
+    def findings(self, changes: Sequence[_Changed]) -> Iterator[Finding]:
+        rejected = [each for each in changes if each.difference.becomes_rejected]
+        accepted = [each for each in changes if each.difference.becomes_accepted]
+        new = [each for each in changes if each.before is None and each.is_default]
+        # Trials of values are of interest only if they are rejected.
+        altered = [
+            each for each in changes if each.is_accepted_twice and each.probe.is_variant and each.difference.changed
+        ]
+        warned = [each for each in changes if each.new_warnings]
+        if rejected and rejected[0].is_default:
+            yield self._default_rejected(rejected)
+        elif rejected:
+            yield from self._rejected(rejected)
+        if new:
+            yield from self._new(new[0])
+        elif accepted:
+            texts = dict.fromkeys(each.text for each in accepted)
+            yield KINDS["submission-accepted"].of(self.subject, f"now accepts {few(texts)}")
+        if altered:
+            yield from self._altered(altered, has_other_offers=bool(rejected or accepted))
+        if warned:
+            lines = tuple(dict.fromkeys(line for each in warned for line in each.new_warnings))
+            what = f"{warned[0].text} get a warning: {short(lines[0], _LONGEST)}"
+            yield self._finding("submission-warning", what, warned, details=lines)
+
+    def _default_rejected(self, rejected: Sequence[_Changed]) -> Finding:
+        """Return the finding about a template of which nothing is left."""
+        first = rejected[0]
+        name = self.subject.name
+        reason = short(first.after.text, _LONGEST)
+        if name not in self.comparison.new.templates:
+            renamed = self.comparison.renamed.get(name)
+            change = f"renamed to `{renamed}`" if renamed else "removed"
+            what = f"is {change}: `slipway submit {name}` is rejected"
+            grade = Grade.BLOCKING if first.probe.jobs else Grade.WARNING
+            return self._finding("submission-rejected", what, rejected, "keep it, or ask its users first", grade)
+        if first.cause == REQUEST:
+            what = f"rejects {first.text}: {reason}"
+            return self._finding("submission-rejected", what, rejected, "", Grade.BLOCKING)
+        fix = str(first.after.values.get(FIX) or "keep a capacity type that can run it")
+        return self._finding("no-offer-left", f"can no longer run: {reason}", rejected, fix, Grade.BLOCKING)
+
+    def _rejected(self, rejected: Sequence[_Changed]) -> Iterator[Finding]:
+        """Yield the findings about ways to run and parameters of a template that can still run."""
+        by_flags = [each for each in rejected if each.way == DEFAULT]
+        without = {each.probe.key for each in by_flags}
+        lost = [each for each in rejected if each.way != DEFAULT and each.probe.key not in without]
+        unlisted = [each for each in lost if each.cause == submissions.UNLISTED]
+        unavailable = [each for each in lost if each.cause == submissions.OFFER]
+        if unavailable:
+            names = dict.fromkeys(" on ".join(f"`{part}`" for part in each.way if part) for each in unavailable)
+            what = f"{few(names)} no longer available: {short(unavailable[0].after.text, _LONGEST)}"
+            fix = str(unavailable[0].after.values.get(FIX) or "")
+            grade = Grade.BLOCKING if self._jobs(unavailable) else Grade.WARNING
+            yield self._finding("offer-unavailable", what, unavailable, fix, grade)
+        others = [*by_flags, *unlisted]
+        if others:
+            first = next((each for each in others if self._jobs([each])), others[0])
+            rest = len({each.text for each in others}) - 1
+            more = f" and {counted(rest, 'other submission')}" if rest else ""
+            what = f"rejects {first.text}{more}: {short(first.after.text, _LONGEST)}"
+            has_nothing_left = any(each.probe.is_variant and each.cause != REQUEST for each in by_flags)
+            grade = Grade.BLOCKING if has_nothing_left or self._jobs(others) else Grade.WARNING
+            fix = str(first.after.values.get(FIX) or "keep what they use, or ask their users first")
+            yield self._finding("submission-rejected", what, others, fix, grade)
+
+    def _new(self, found: _Changed) -> Iterator[Finding]:
+        values = found.after.values
+        if found.after.state is State.NO:
+            if found.cause != REQUEST:
+                fix = str(values.get(FIX) or "add a capacity type that can run it")
+                what = f"can't run with its defaults: {short(found.after.text, _LONGEST)}"
+                yield KINDS["no-offer-left"].of(self.subject, what, fix)
+        elif not self.comparison.first:
+            costs = f", {_shown(PRICE, values[PRICE])}" if PRICE in values else ""
+            what = f"is new: runs on {values[PLACE] or values[TYPES]}, {values['machines']}{costs}"
+            yield KINDS["submission-accepted"].of(self.subject, what)
+
+    def _altered(self, altered: Sequence[_Changed], *, has_other_offers: bool) -> Iterator[Finding]:
+        """Yield what changes for accepted submissions, each value once."""
+        lines: dict[str, str] = {}
+        details: dict[str, None] = {}
+        harms = False
+        for each in altered:
+            old_values = each.before.values if each.before else {}
+            for name in each.difference.changed:
+                old = old_values.get(name)
+                new = each.after.values.get(name)
+                line = f"`{name}` {_shown(name, old)} → {_shown(name, new)}"
+                is_known = lines.setdefault(name, line) == line
+                details[line if is_known else f"{each.text}: {line}"] = None
+                harms = harms or not _improves(name, old, new)
+        # A finding about the offer itself says so, and the price tells the cost of a run.
+        lines.pop(RUN_COST if PRICE in lines else "", None)
+        lines.pop(TYPES if has_other_offers else "", None)
+        if lines:
+            shapes = {each.way[1] for each in altered if each.way != DEFAULT}
+            is_whole = altered[0].is_default or len(shapes) != 1 or shapes == {""}
+            which = altered[0].text if is_whole else f"all submissions on `{shapes.pop()}`"
+            what = f"{which}: {few(lines.values(), 3)}"
+            grade = Grade.WARNING if harms else Grade.NOTE
+            yield self._finding("submission-changed", what, altered, "", grade, tuple(details))
+
+    def _finding(
+        self,
+        kind: str,
+        what: str,
+        changes: Sequence[_Changed],
+        fix: str = "",
+        grade: Grade = Grade.WARNING,
+        details: tuple[str, ...] = (),
+    ) -> Finding:
+        """Return a finding that names the submissions of the last days that it concerns."""
+        jobs = self._jobs(changes)
+        sent = {job.request_id or job.name: job.user or "an unknown user" for job in jobs}
+        users = tuple(dict.fromkeys(sent.values()))
+        used = ""
+        if jobs:
+            used = f"{counted(len(sent), 'submission')} by {few(users, 3)} in the last {DAYS} days"
+        elif isinstance(self.comparison.world.live.recent, Unknown):
+            used = f"use in the last {DAYS} days is unknown"
+        if details:
+            listed = (*details, used) if used else details
+        else:
+            listed = tuple(dict.fromkeys(f"{each.text}: {each.after.text}" for each in changes))
+            what = f"{what}; {used}" if used else what
+        found = KINDS[kind].of(self.subject, what, fix, grade=grade, submissions=len(sent), users=users)
+        return replace(found, details=listed)
+
+    def _jobs(self, changes: Iterable[_Changed]) -> list[VertexJob]:
+        """Return the submissions of the last days that made one of these choices."""
+        jobs: dict[str, VertexJob] = {}
+        template = self.comparison.old.templates.get(self.subject.name)
+        offers = template.offers if template else ()
+        types = list(dict.fromkeys(offer.capacity_type for offer in offers if offer.available))
+        moves = any(offer.wait for offer in offers)
+        for each in changes:
+            for job in each.probe.jobs:
+                # A submitter must have named a type that the default order neither begins with nor moves on to.
+                is_named = job.capacity_type == each.way[0] and job.capacity_type not in types[:1] and not moves
+                if each.way == DEFAULT or (is_named and job.shape in ("", each.way[1])):
+                    jobs[job.name] = job
+        return list(jobs.values())
 
 
-def _is_accepted_now(asked: _Asked) -> bool:
-    return asked.difference.becomes_accepted
-
-
-def _is_accepted_twice(asked: _Asked) -> bool:
-    before = asked.difference.before
-    return before is not None and before.state is State.YES and asked.after.state is State.YES
-
-
-def _rejections(comparison: Comparison, subject: Subject, rejected: Sequence[_Asked]) -> Iterator[Finding]:
-    by_default = [each for each in rejected if each.is_default]
-    if by_default:
-        yield _default_rejected(comparison, subject, by_default[0], rejected)
-        return
-    lost = [each for each in rejected if each.way != DEFAULT and each.probe.is_variant]
-    unavailable = [each for each in lost if each.cause not in (ABSENT, REQUEST)]
-    if unavailable:
-        yield _offers_unavailable(comparison, subject, unavailable)
-    # A variant that has nothing left needs no line for each of its capacity types.
-    whole = {each.probe.key for each in rejected if each.way == DEFAULT}
-    others = [each for each in rejected if each.way == DEFAULT]
-    others += [each for each in lost if each.cause == ABSENT and each.probe.key not in whole]
-    if others:
-        yield _submissions_rejected(comparison, subject, others)
-
-
-def _default_rejected(comparison: Comparison, subject: Subject, asked: _Asked, rejected: Iterable[_Asked]) -> Finding:
-    jobs = _jobs_of(rejected)
-    facts = _usage_facts(jobs)
-    details = tuple(_lines(rejected))
-    used = _usage(comparison, jobs)
-    if subject.name not in comparison.new.templates and subject.what == "template":
-        command = f"`slipway submit {subject.name}` is rejected"
-        new_name = comparison.renamed.get(subject.name)
-        what = f"is renamed to `{new_name}`: {command}" if new_name else f"is removed: {command}"
-        fix = "keep the template, or ask its users first"
-        grade = Grade.BLOCKING if jobs else Grade.WARNING
-        return KINDS["submission-rejected"].of(subject, _sentence(what, used), fix, grade=grade, **facts)
-    reason = short(asked.after.text, _LONGEST_REASON)
-    if asked.cause == REQUEST:
-        what = f"rejects {asked.words}: {reason}"
-        finding = KINDS["submission-rejected"].of(
-            subject, _sentence(what, used), "undo the change, or tell its users", grade=Grade.BLOCKING, **facts
-        )
-        return replace(finding, details=details)
-    fix = asked.fix or "keep one of its capacity types available"
-    what = f"can no longer run: {reason}"
-    finding = KINDS["no-offer-left"].of(subject, _sentence(what, used), fix, **facts)
-    return replace(finding, details=details)
-
-
-def _offers_unavailable(comparison: Comparison, subject: Subject, lost: Sequence[_Asked]) -> Finding:
-    """Return that offers are unavailable, whatever the variants: those without quota together."""
-    jobs = _flagged(lost)
-    ways = [_way_words(each.way) for each in lost]
-    verb = "is" if len(set(ways)) == 1 else "are"
-    reason = short(lost[0].after.text, _LONGEST_REASON)
-    what = f"{few(dict.fromkeys(ways), 3)} {verb} no longer available: {reason}"
-    grade = Grade.BLOCKING if jobs else Grade.WARNING
-    usual_fix = "" if lost[0].cause == QUOTA else "restore it, or ask its users first"
-    finding = KINDS["offer-unavailable"].of(
-        subject,
-        _sentence(what, _usage(comparison, jobs)),
-        lost[0].fix or usual_fix,
-        grade=grade,
-        **_usage_facts(jobs),
-    )
-    return replace(finding, details=tuple(_lines(lost)))
-
-
-def _submissions_rejected(comparison: Comparison, subject: Subject, rejected: Sequence[_Asked]) -> Finding:
-    used = [each for each in rejected if _jobs_hit(each)]
-    first = (*used, *rejected)[0]
-    jobs = _jobs_of(each for each in rejected if each.way == DEFAULT)
-    jobs = (*jobs, *_flagged(each for each in rejected if each.way != DEFAULT))
-    is_last_offer = any(each.probe.is_variant and each.cause != REQUEST and each.way == DEFAULT for each in rejected)
-    distinct = dict.fromkeys(each.words for each in rejected)
-    rest = len(distinct) - 1
-    others = f" and {counted(rest, 'other submission')}" if rest else ""
-    what = f"rejects {first.words}{others}: {short(first.after.text, _LONGEST_REASON)}"
-    finding = KINDS["submission-rejected"].of(
-        subject,
-        _sentence(what, _usage(comparison, jobs)),
-        first.fix or "keep what these submissions use, or ask their users first",
-        grade=Grade.BLOCKING if jobs or is_last_offer else Grade.WARNING,
-        **_usage_facts(jobs),
-    )
-    return replace(finding, details=tuple(_lines(rejected)))
-
-
-def _new_template(comparison: Comparison, subject: Subject, asked: _Asked) -> Iterator[Finding]:
-    answer = asked.after
-    if answer.state is State.NO:
-        if asked.cause != REQUEST:
-            what = f"can't run with its defaults: {short(answer.text, _LONGEST_REASON)}"
-            yield KINDS["no-offer-left"].of(subject, what, asked.fix or "add a capacity type that is available")
-        return
-    if comparison.first:
-        return
-    where = str(answer.values.get(PLACE) or answer.values.get(CAPACITY) or "")
-    what = f"is new: runs on {where}, {answer.values['machines']}"
-    if PRICE in answer.values:
-        what += f", {_shown(PRICE, answer.values[PRICE])}"
-    yield KINDS["submission-accepted"].of(subject, what)
-
-
-def _acceptance(subject: Subject, accepted: Sequence[_Asked]) -> Finding:
-    words = dict.fromkeys(each.words for each in accepted)
-    return KINDS["submission-accepted"].of(subject, f"now accepts {few(words, 2)}")
-
-
-def _change(comparison: Comparison, subject: Subject, changed: Sequence[_Asked]) -> Finding:
-    rows: dict[str, str] = {}
-    details: dict[str, None] = {}
-    improves = True
-    for asked in changed:
-        before = asked.difference.before
-        assert before is not None
-        for name in asked.difference.changed:
-            old = before.values.get(name)
-            new = asked.after.values.get(name)
-            line = f"{name} {_shown(name, old)} → {_shown(name, new)}"
-            details[f"{asked.words}: {line}"] = None
-            improves = improves and _improves(name, old, new)
-            if name not in _DERIVED:
-                rows.setdefault(name, f"`{name}` {_shown(name, old)} → {_shown(name, new)}")
-    lines = list(rows.values()) or list(details)
-    which = _common_words(changed)
-    sentence = f"{which}: {few(lines, _MOST_CHANGES)}"
-    jobs = _jobs_of(changed)
-    finding = KINDS["submission-changed"].of(
-        subject,
-        sentence,
-        grade=Grade.NOTE if improves else None,
-        changed=tuple(rows),
-        **_usage_facts(jobs),
-    )
-    return replace(finding, details=(*details, *_usage_lines(comparison, jobs)))
-
-
-def _warning(comparison: Comparison, subject: Subject, warned: Sequence[_Asked]) -> Finding:
-    warnings = dict.fromkeys(line for each in warned for line in _new_warnings(each))
-    jobs = _jobs_of(warned)
-    which = _common_words(warned)
-    sentence = f"{which} get a warning: {few((short(line, _LONGEST_REASON) for line in warnings), 1)}"
-    finding = KINDS["submission-warning"].of(subject, sentence, **_usage_facts(jobs))
-    return replace(finding, details=(*warnings, *_usage_lines(comparison, jobs)))
-
-
-def _new_warnings(asked: _Asked) -> tuple[str, ...]:
-    """Return the warnings of an accepted submission that differ in more than numbers from those before."""
-    if not _is_accepted_twice(asked):
-        return ()
-    before = asked.difference.before
-    known = {_without_numbers(line) for line in before.text.splitlines()} if before else set()
-    return tuple(line for line in asked.after.text.splitlines() if _without_numbers(line) not in known)
-
-
-def _without_numbers(line: str) -> str:
-    return re.sub(r"[\d.,]+", "#", line)
-
-
-def _improves(name: str, before: Value, after: Value) -> bool:
+def _improves(name: str, old: Value, new: Value) -> bool:
     """Return whether a change of this value can't harm a submission."""
-    if name in _IN_USD or name == TIME_LIMIT:
-        if not isinstance(before, int | float) or not isinstance(after, int | float):
-            return False
-        return after > before if name in (TIME_LIMIT, CONFIRMATION) else after < before
-    if name in _GROWS:
-        return bool(before) and str(after).startswith(str(before))
-    return name in ("checkpoints", "retries") and after is True
-
-
-def _common_words(asked: Sequence[_Asked]) -> str:
-    """Return what equal changes have in common: `all submissions`, or the flags of the only one."""
-    if any(each.is_default for each in asked):
-        return "submissions" if len(asked) > 1 else "default submissions"
-    shapes = {each.way[1] for each in asked}
-    if len(shapes) == 1 and "" not in shapes:
-        return f"all submissions on `{shapes.pop()}`"
-    return few(dict.fromkeys(each.words for each in asked), 1)
+    if isinstance(old, str) and old and name in (PLACE, TYPES, "region"):
+        return str(new).startswith(old)
+    if not isinstance(old, int | float) or not isinstance(new, int | float):
+        return False
+    if name in (PRICE, RUN_COST):
+        return new < old
+    return new > old and name in (TIME_LIMIT, CONFIRMATION, "checkpoints", "retries")
 
 
 def _shown(name: str, value: Value) -> str:
@@ -290,72 +238,8 @@ def _shown(name: str, value: Value) -> str:
         return "none"
     if isinstance(value, bool):
         return str(value).lower()
-    if name in _IN_SECONDS and isinstance(value, int | float):
+    if isinstance(value, int | float) and name in _IN_SECONDS:
         return exact_span(value)
-    if name in _IN_USD and isinstance(value, int | float):
-        return f"${value:,.2f}" if name == COST else f"${value:,.2f}/h"
-    return short(str(value), _LONGEST_VALUE)
-
-
-def _way_words(way: Way) -> str:
-    capacity_type, shape = way
-    return f"`{capacity_type}` on `{shape}`" if shape else f"`{capacity_type}`"
-
-
-def _lines(asked: Iterable[_Asked]) -> Iterator[str]:
-    lines: dict[str, None] = {}
-    for each in asked:
-        lines[f"{each.words}: {each.after.text}"] = None
-    yield from lines
-
-
-def _jobs_hit(asked: _Asked) -> tuple[VertexJob, ...]:
-    """Return the submissions of the last days that made this choice: with a flag, if the probe has a capacity type."""
-    if asked.way == DEFAULT:
-        return asked.probe.jobs
-    return _flagged([asked])
-
-
-def _flagged(asked: Iterable[_Asked]) -> tuple[VertexJob, ...]:
-    """Return the jobs on a capacity type that is not where the order begins, so that a submitter named it."""
-    jobs: dict[str, VertexJob] = {}
-    for each in asked:
-        before = each.difference.before
-        for job in each.probe.jobs:
-            on_shape = job.shape in ("", each.way[1])
-            if before is not None and job.capacity_type == each.way[0] and on_shape:
-                jobs[job.name] = job
-    return tuple(jobs.values())
-
-
-def _jobs_of(asked: Iterable[_Asked]) -> tuple[VertexJob, ...]:
-    jobs = {job.name: job for each in asked for job in _jobs_hit(each)}
-    return tuple(jobs.values())
-
-
-def _users(jobs: Iterable[VertexJob]) -> list[str]:
-    return list(dict.fromkeys(job.user or "an unknown user" for job in jobs))
-
-
-def _usage_facts(jobs: Sequence[VertexJob]) -> Mapping[str, object]:
-    submissions = {job.request_id or job.name for job in jobs}
-    return {"submissions": len(submissions), "users": tuple(_users(jobs))} if jobs else {}
-
-
-def _usage(comparison: Comparison, jobs: Sequence[VertexJob]) -> str:
-    """Return `3 submissions by ada and ben in the last 30 days`; empty without any."""
-    if not jobs:
-        unread = isinstance(comparison.world.live.recent, Unknown)
-        return f"use in the last {DAYS} days is unknown" if unread else ""
-    submissions = {job.request_id or job.name for job in jobs}
-    users = few(_users(jobs), _MOST_USERS)
-    return f"{counted(len(submissions), 'submission')} by {users} in the last {DAYS} days"
-
-
-def _usage_lines(comparison: Comparison, jobs: Sequence[VertexJob]) -> tuple[str, ...]:
-    used = _usage(comparison, jobs)
-    return (used,) if used else ()
-
-
-def _sentence(what: str, used: str) -> str:
-    return join((what, used), ";").replace(" ;", ";") if used else what
+    if isinstance(value, int | float) and name in (*_IN_USD, RUN_COST):
+        return f"${value:,.2f}" if name == RUN_COST else f"${value:,.2f}/h"
+    return short(str(value))

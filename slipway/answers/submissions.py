@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -10,18 +11,16 @@ from typing import Any
 from slipway.answers.answer import Answer, Difference, State, Value
 from slipway.answers.comparison import Comparison, Side
 from slipway.answers.probes import DEFAULT, Probe, Submitter, Way, probes
-from slipway.base.errors import ConfigError, PolicyError, SlipwayError
+from slipway.base.errors import ConfigError, SlipwayError
 from slipway.base.formatting import exact_span, join, last_part
 from slipway.google.advice import SpotNeed
-from slipway.google.jobs import AT_LEAST_ONCE, VertexJob
+from slipway.google.jobs import AT_LEAST_ONCE
 from slipway.google.quota.metrics import ALL_SHORT_COMMAND
-from slipway.model.agents import AgentAllowance
 from slipway.model.capacity import PAID_ANYWAY, POOL, SPOT
-from slipway.model.catalog.model import Catalog, SessionLimits
-from slipway.model.catalog.template import Offer, Template
+from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.template import Offer
 from slipway.model.findings.finding import Finding, Subject
 from slipway.model.labels import Launched, own_labels
-from slipway.model.machines.spec import MachineSpec
 from slipway.model.own_settings import OwnSettings
 from slipway.model.prices import Price
 from slipway.using.submission.agent_check import AgentSpending
@@ -35,31 +34,28 @@ from slipway.using.submission.request import RequestOverrides
 from slipway.using.submission.submission_request import SubmissionRequest
 from slipway.using.submission.yielding import require_urgent
 
-QUESTION = "submission"
-CAUSE = "cause"
-FIX = "fix"
-REQUEST, OFFERS, QUOTA, ABSENT = "request", "offers", "quota", "absent"
-"""Causes of a rejection: the submission itself, no offer that can run, quota, and a capacity type that is not listed."""
-PRICE, TIME_LIMIT, COST = "price", "time limit", "cost of a run until its time limit"
-CAPACITY, PLACE, CONFIRMATION = "capacity types", "place", "confirmation above"
+CAUSE, FIX = "cause", "fix"
+"""Values of a rejection."""
+REQUEST, OFFER, UNLISTED = "request", "offer", "unlisted"
+"""Causes: the submission itself, offers that can't run, and a capacity type that the template does not list."""
+PLACE, TYPES, TIME_LIMIT, SESSION_LIMIT = "place", "capacity types", "time limit", "session limit"
+PRICE, RUN_COST, CONFIRMATION = "price", "cost of a run until its time limit", "confirmation above"
 
 
 def answers(comparison: Comparison, side: Side) -> Iterator[Answer]:
-    """Yield the answer to each probe on one side; a template that a side does not have yet has none there."""
-    is_before = side is Side.BEFORE
-    catalog = comparison.old if is_before else comparison.new
+    """Yield the answer to each probe on one side; a template that is not deployed yet has none before the change."""
     for probe in probes(comparison):
-        name = probe.template
-        if is_before:
-            # The deployed catalog already has the new names.
-            name = comparison.renamed.get(name, name)
-        if is_before and name not in catalog.templates:
+        if side is Side.AFTER:
+            yield from _of_probe(comparison.new, probe, probe.template, comparison.world.now)
             continue
-        yield from _of_probe(catalog, replace(probe, template=name), comparison.world.now, probe.template)
+        # The deployed catalog already has the new names.
+        name = comparison.renamed.get(probe.template, probe.template)
+        if name in comparison.old.templates:
+            yield from _of_probe(comparison.old, probe, name, comparison.world.now)
 
 
 def findings(comparison: Comparison, differences: Sequence[Difference]) -> Iterable[Finding]:
-    """Yield the findings about submissions, one for each template and kind."""
+    """Return the findings about submissions, one for each template and kind."""
     from slipway.answers.submission_findings import findings_of
 
     return findings_of(comparison, differences) if differences else ()
@@ -72,13 +68,13 @@ def spot_needs(catalog: Catalog) -> tuple[SpotNeed, ...]:
         if all(offer.capacity_type != SPOT for offer in template.offers):
             continue
         try:
-            candidates = prepare(catalog, SubmissionRequest(template.name), "").candidates
-        except ConfigError:  # It has required parameters, or can't run.
-            continue
-        for candidate in candidates:
-            if candidate.offer.capacity_type == SPOT:
+            prepared = prepare(catalog, SubmissionRequest(template.name), "")
+            spot = [candidate for candidate in prepared.candidates if candidate.offer.capacity_type == SPOT]
+            for candidate in spot:
                 parts = candidate.demand.parts
                 needs += [SpotNeed.of(candidate.region, part.machine, part.machines) for part in parts]
+        except ConfigError:  # It has required parameters, or can't run.
+            continue
     return tuple(needs)
 
 
@@ -88,191 +84,154 @@ class _Tried:
 
     candidate: Candidate
     why: str = ""
-    cause: str = ""
     fix: str = ""
+    cause: str = OFFER
 
     @property
     def way(self) -> Way:
         return (self.candidate.offer.capacity_type, self.candidate.offer.shape)
 
 
-def _of_probe(catalog: Catalog, probe: Probe, now: datetime, called: str) -> Iterator[Answer]:
-    subject = Subject("template", called)
+def _of_probe(catalog: Catalog, probe: Probe, name: str, now: datetime) -> Iterator[Answer]:
+    subject = Subject("template", probe.template)
     if probe.submitter is Submitter.AGENT:
         subject = Subject("submitter", "agents")
-    unasked = Answer(QUESTION, (), subject)
-    base = replace(probe, template=called).key
+    tried: list[_Tried] = []
+    prepared = None
+    problem = ""
     try:
-        prepared = _prepared(catalog, probe)
+        prepared = _prepared(catalog, probe, name)
         tried = [_tried(catalog, probe, candidate, now) for candidate in prepared.candidates]
     except SlipwayError as error:
-        cause = _cause(catalog, probe)
-        rejected = {CAUSE: cause}
-        for way in probe.ways:
-            yield replace(unasked, key=(*base, *way), state=State.NO, text=_message(error), values=rejected)
-        return
+        # Of wrong parameters, the mistake itself says more.
+        problem = error.why.partition("\n")[0] if error.what.endswith(" wrong") else error.what
     for way in probe.ways:
-        considered = [each for each in tried if way in (DEFAULT, each.way)]
-        answer = replace(unasked, key=(*base, *way))
-        yield _answer(answer, prepared, probe, way, considered, now)
+        answer = Answer("submission", (*probe.key, *way), subject)
+        if prepared is None or problem:
+            yield replace(answer, state=State.NO, text=problem, values={CAUSE: _cause(catalog, probe, name)})
+        else:
+            yield _of_way(answer, prepared, probe, way, tried, now)
 
 
-def _answer(
-    answer: Answer,
-    prepared: PreparedSubmission,
-    probe: Probe,
-    way: Way,
-    tried: Sequence[_Tried],
-    now: datetime,
+def _of_way(
+    answer: Answer, prepared: PreparedSubmission, probe: Probe, way: Way, every: Sequence[_Tried], now: datetime
 ) -> Answer:
+    tried = [
+        each for each in every if way in (DEFAULT, (each.candidate.offer.capacity_type, each.candidate.offer.shape))
+    ]
     possible = [each.candidate for each in tried if not each.why]
     if not tried:
-        text = f"the template does not list `{way[0]}`"
-        return replace(answer, state=State.NO, text=text, values={CAUSE: ABSENT})
+        return replace(answer, state=State.NO, text=f"`{way[0]}` is not listed", values={CAUSE: UNLISTED})
     if not possible:
-        first = tried[0]
-        reasons = dict.fromkeys(each.why for each in tried)
-        values = {CAUSE: first.cause, FIX: first.fix}
-        return replace(answer, state=State.NO, text="; ".join(reasons), values=values)
+        reasons = "; ".join(dict.fromkeys(each.why for each in tried))
+        return replace(answer, state=State.NO, text=reasons, values={CAUSE: tried[0].cause, FIX: tried[0].fix})
     catalog = prepared.catalog
-    sent = possible if possible[0].wait else possible[:1]
-    costs = spending(prepared, sent)
-    if probe.submitter is Submitter.AGENT and costs:
-        allowance: AgentAllowance | None = catalog.agents
-        problem = AgentSpending("any", catalog.stack, allowance, Price()).problem(costs)
-        if problem:
-            return replace(answer, state=State.NO, text=problem.why, values={CAUSE: REQUEST})
+    first = possible[0]
     values = _values(prepared, possible)
-    if way == DEFAULT:
-        values |= _of_default(prepared, possible)
+    costs = spending(prepared, possible if first.wait else [first])
     if costs:
         values[CONFIRMATION] = costs.limit
-    if probe.submitter is Submitter.SESSION:
-        limits = catalog.sessions or SessionLimits()
-        values["session limit"] = limits.max.total_seconds() if limits.max else None
-    return replace(answer, text="\n".join(_warnings(catalog, possible[0], now)), values=values)
+    if probe.submitter is Submitter.AGENT and costs:
+        problem = AgentSpending("any", catalog.stack, catalog.agents, Price()).problem(costs)
+        if problem:
+            return replace(answer, state=State.NO, text=problem.why, values={CAUSE: REQUEST})
+    if probe.submitter is Submitter.SESSION and catalog.sessions and catalog.sessions.max:
+        values[SESSION_LIMIT] = catalog.sessions.max.total_seconds()
+    if way == DEFAULT:
+        values |= _of_default(prepared, possible)
+    return replace(answer, text="\n".join(_warnings(catalog, first, now)), values=values)
 
 
-def _prepared(catalog: Catalog, probe: Probe) -> PreparedSubmission:
+def _prepared(catalog: Catalog, probe: Probe, name: str) -> PreparedSubmission:
     """Return what `slipway submit` prepares. Raises ConfigError and PolicyError as it does."""
     settings = OwnSettings(replicas=probe.replicas or None)
-    asked = SubmissionRequest(
-        template=probe.template,
-        params=dict(probe.params),
-        kind=probe.kind or None,
-        overrides=RequestOverrides(settings=settings, urgent=probe.submitter is Submitter.URGENT),
-    )
-    # Who is in which team is a question of access.
+    overrides = RequestOverrides(settings=settings)
+    asked = SubmissionRequest(name, dict(probe.params), kind=probe.kind or None, overrides=overrides)
+    # Membership in a team is a question of access.
     prepared = prepare(catalog, asked, probe.user, counts_for=probe.team or None)
     if probe.submitter is Submitter.URGENT:
         require_urgent(catalog, probe.user, prepared.team)
     return prepared
 
 
-def _cause(catalog: Catalog, probe: Probe) -> str:
-    template = catalog.templates.get(probe.template)
-    if template is None or template.unread:
+def _cause(catalog: Catalog, probe: Probe, name: str) -> str:
+    template = catalog.templates.get(name)
+    if template is None or probe.replicas or probe.submitter is Submitter.URGENT:
         return REQUEST
-    known_kind = not probe.kind or probe.kind in template.kinds
-    mistakes = judged(template, dict(probe.params))[1]
-    is_request = bool(mistakes) or not known_kind or probe.submitter is Submitter.URGENT or bool(probe.replicas)
-    return REQUEST if is_request else OFFERS
-
-
-def _message(error: SlipwayError) -> str:
-    """Return the product's own message in one line; of wrong parameters the mistake itself."""
-    if error.why and error.what.endswith(" wrong"):
-        return error.why.partition("\n")[0]
-    return error.what
+    is_known = not probe.kind or probe.kind in template.kinds
+    return OFFER if is_known and not judged(template, dict(probe.params))[1] else REQUEST
 
 
 def _tried(catalog: Catalog, probe: Probe, candidate: Candidate, now: datetime) -> _Tried:
     offer = candidate.offer
-    limits = catalog.sessions
-    if probe.submitter is Submitter.SESSION and limits and limits.pools is not None:
-        if not set(limits.pools) & set(pools_of(offer)):
-            where = join(limits.pools, "or") or "no pool"
-            return _Tried(candidate, f"sessions can run on {where} only", REQUEST)
-    if not offer.available and not candidate.barred:
-        return _unavailable(catalog, candidate)
-    judgement = offline(candidate, reserved=catalog.reservations, now=now)
-    if judgement:
-        return _Tried(candidate, "; ".join(judgement.reasons), OFFERS)
-    return _beyond_pools(catalog, candidate)
-
-
-def _unavailable(catalog: Catalog, candidate: Candidate) -> _Tried:
-    """Return why an offer is unavailable: a preview publishes no text about it."""
-    offer = candidate.offer
+    pools = catalog.sessions.pools if catalog.sessions else None
+    if probe.submitter is Submitter.SESSION and pools is not None and not {*pools} & {*pools_of(offer)}:
+        return _Tried(candidate, f"sessions can run on {join(pools, 'or') or 'no pool'} only", cause=REQUEST)
+    if offer.available or candidate.barred:
+        judgement = offline(candidate, reserved=catalog.reservations, now=now)
+        if judgement:
+            return _Tried(candidate, "; ".join(judgement.reasons))
+        return _beyond_pools(catalog, candidate)
+    # A preview publishes no text about an offer that is unavailable.
     if offer.lacks_quota:
-        return _Tried(candidate, f"quota is too low for {_machines(candidate)}", QUOTA, ALL_SHORT_COMMAND)
+        return _Tried(candidate, f"quota is too low for {_machines(candidate)}", ALL_SHORT_COMMAND)
     if offer.dormant:
-        return _Tried(candidate, f"cluster `{offer.dormant}` is inactive", OFFERS)
+        return _Tried(candidate, f"cluster `{offer.dormant}` is inactive")
     if offer.capacity_type == POOL and not offer.cluster:
         return _without_pool(catalog, candidate)
-    why = offer.why or f"{offer.capacity_type} does not offer {_machines(candidate)}"
-    return _Tried(candidate, why, OFFERS)
+    return _Tried(candidate, offer.why or f"{_machines(candidate)} can't be had by {offer.capacity_type}")
 
 
 def _without_pool(catalog: Catalog, candidate: Candidate) -> _Tried:
     """Return which machine no pool has, or has too few of."""
     for part in candidate.demand.parts:
-        fitting: list[tuple[str, str, int]] = []
+        sizes: dict[str, int] = {}
         for cluster in catalog.clusters.values():
-            pools = [pool for pool in cluster.pools if pool.machine == part.machine]
-            fitting += [(cluster.name, pool.name, pool.max) for pool in pools]
-        if not fitting:
-            return _Tried(candidate, f"no pool has `{part.machine}`", OFFERS, "keep a pool with these machines")
-        cluster_name, pool_name, most = max(fitting, key=lambda pool: pool[2])
-        if most < part.machines:
-            return _too_small(candidate, f"{cluster_name}/{pool_name}", part.machines, most)
-    return _Tried(candidate, "no cluster fits all its worker pools", OFFERS)
+            sizes |= {f"{cluster.name}/{pool.name}": pool.max for pool in cluster.pools if pool.machine == part.machine}
+        if not sizes:
+            return _Tried(candidate, f"no pool has `{part.machine}`", "keep a pool with these machines")
+        largest = max(sizes, key=lambda name: sizes[name])
+        if sizes[largest] < part.machines:
+            return _too_small(candidate, largest, part.machines, sizes[largest])
+    return _Tried(candidate, "no cluster fits all its worker pools")
 
 
 def _beyond_pools(catalog: Catalog, candidate: Candidate) -> _Tried:
     """Return whether a job needs more machines than its pools can have."""
     cluster = catalog.clusters.get(candidate.offer.cluster)
-    if cluster is None:
-        return _Tried(candidate)
-    needs: dict[str, int] = {}
+    needs = Counter[str]()
     for part in candidate.demand.parts:
-        needs[part.pool] = needs.get(part.pool, 0) + part.machines
+        needs[part.pool] += part.machines
     for name, count in needs.items():
-        pool = cluster.pool(name)
+        pool = cluster.pool(name) if cluster else None
         if pool is not None and pool.max < count:
-            return _too_small(candidate, f"{cluster.name}/{name}", count, pool.max)
+            return _too_small(candidate, f"{candidate.offer.cluster}/{name}", count, pool.max)
     return _Tried(candidate)
 
 
 def _too_small(candidate: Candidate, pool: str, needed: int, most: int) -> _Tried:
-    why = f"needs {needed} machines of `{pool}`, maximum is {most}"
-    return _Tried(candidate, why, OFFERS, f"keep `replicas.max` of pool `{pool}` at {needed} or more")
+    fix = f"keep `replicas.max` of pool `{pool}` at {needed} or more"
+    return _Tried(candidate, f"needs {needed} machines of `{pool}`, maximum is {most}", fix)
 
 
 def _machines(candidate: Candidate) -> str:
     """Return `1 × n1-standard-4, 2 × n1-standard-8`."""
-    counts: dict[MachineSpec, int] = {}
+    counts = Counter[str]()
     for part in candidate.demand.parts:
-        counts[part.machine] = counts.get(part.machine, 0) + part.machines
+        counts[str(part.machine)] += part.machines
     return ", ".join(f"{count} × {machine}" for machine, count in counts.items())
-
-
-def _places(offers: Iterable[Offer]) -> str:
-    places: dict[str, None] = {}
-    for offer in offers:
-        places |= dict.fromkeys(pools_of(offer))
-    return join(places, "or")
 
 
 def _values(prepared: PreparedSubmission, possible: Sequence[Candidate]) -> dict[str, Value]:
     """Return what the first candidate's job has, and where it can run."""
-    catalog = prepared.catalog
     first = possible[0]
     job = first.request.job
-    regions = dict.fromkeys(candidate.region for candidate in possible)
+    spec = first.kind.spec_of(first.body)
+    scheduling = spec.get("scheduling", {})
+    places = dict.fromkeys(", ".join(pools_of(candidate.offer)) for candidate in possible)
     values: dict[str, Value] = {
-        PLACE: _places(candidate.offer for candidate in possible),
-        "region": join(regions, "or"),
+        PLACE: join(filter(None, places), "or"),
+        "region": join(dict.fromkeys(candidate.region for candidate in possible), "or"),
         "machines": _machines(first),
         "disk": join(dict.fromkeys(str(part.machine.disk) for part in first.demand.parts)),
         "reservation": join(last_part(path) for path in sorted(job.reservations)),
@@ -280,65 +239,52 @@ def _values(prepared: PreparedSubmission, possible: Sequence[Candidate]) -> dict
         "image": join(dict.fromkeys(pool.image for pool in job.worker_pools if pool.replicas)),
         TIME_LIMIT: job.timeout,
         "checkpoints": prepared.template.checkpoints,
-        "yields to urgent jobs": prepared.template.yields,
-        **_of_spec(first.kind.spec_of(first.body)),
-    }
-    if first.kind.has_trials:
-        values |= {"trials": job.max_trials, "trials at once": job.trials, "study": str(prepared.template.study)}
-    if first.offer.capacity_type not in PAID_ANYWAY:
-        hourly = price(catalog, first)
-        if hourly.complete:
-            values[PRICE] = round(float(hourly.known), 4)
-            values[COST] = round(float(hourly.known) * longest_run(first) / 3600, 2)
-    for name, value in own_labels(job.labels).items():
-        values[f"label {name}"] = value
-    return values
-
-
-def _of_spec(spec: Mapping[str, Any]) -> dict[str, Value]:
-    scheduling = spec.get("scheduling", {})
-    return {
+        "yields to urgent jobs": bool(prepared.template.yields),
         "retries": not scheduling.get("disableRetries", False),
         "restarts": bool(scheduling.get("restartJobOnWorkerRestart")),
         "network": str(spec.get("network") or ""),
-        "experiment": last_part(str(spec.get("experiment") or "")),
-        "TensorBoard": last_part(str(spec.get("tensorboard") or "")),
+        "experiment": last_part(job.experiment),
+        "TensorBoard": last_part(job.tensorboard),
     }
+    if first.kind.has_trials:
+        values |= {"trials": job.max_trials, "trials at once": job.trials, "study": str(prepared.template.study)}
+    values |= {f"label {name}": value for name, value in own_labels(job.labels).items()}
+    hourly = price(prepared.catalog, first)
+    if first.offer.capacity_type not in PAID_ANYWAY and hourly.complete:
+        values[PRICE] = round(float(hourly.known), 4)
+        values[RUN_COST] = round(float(hourly.known) * longest_run(first) / 3600, 2)
+    return values
 
 
 def _of_default(prepared: PreparedSubmission, possible: Sequence[Candidate]) -> dict[str, Value]:
     """Return the order of capacity types, the defaults of parameters, and what the code is given."""
-    order = []
+    order: dict[str, None] = {}
     for candidate in possible:
-        shape = f" on {candidate.offer.shape}" if candidate.offer.shape else ""
+        offer = candidate.offer
         wait = f" for {exact_span(candidate.wait)}" if candidate.wait else ""
-        order.append(f"{candidate.offer.capacity_type}{shape}{wait}")
-    values: dict[str, Value] = {"kind": prepared.kind.words, CAPACITY: ", ".join(dict.fromkeys(order))}
+        order[" on ".join(filter(None, (offer.capacity_type, offer.shape))) + wait] = None
+    values: dict[str, Value] = {"kind": prepared.kind.words, TYPES: ", ".join(order)}
     for parameter in prepared.template.parameters:
-        if parameter.default is not None:
-            values[f"default of {parameter.name}"] = _scalar(parameter.default)
-    return values | _given_to_code(prepared.template, possible[0].offer)
+        if isinstance(parameter.default, tuple):
+            values[f"default of {parameter.name}"] = ", ".join(map(str, parameter.default))
+        else:
+            values[f"default of {parameter.name}"] = parameter.default
+    return values | _given_to_code(possible[0].offer, possible[0].roles)
 
 
-def _scalar(value: Any) -> Value:
-    return ", ".join(map(str, value)) if isinstance(value, tuple) else value
-
-
-def _given_to_code(template: Template, offer: Offer) -> dict[str, Value]:
+def _given_to_code(offer: Offer, roles: Sequence[str]) -> dict[str, Value]:
     """Return arguments and variables as the template writes them, with its placeholders."""
     values: dict[str, Value] = {}
-    roles = offer.roles or template.roles
     for index, pool in enumerate(offer.worker_pools):
-        task = pool.get("containerSpec") or pool.get("pythonPackageSpec") or {}
+        task: Mapping[str, Any] = pool.get("containerSpec") or pool.get("pythonPackageSpec") or {}
         launched = Launched.of(task)
-        arguments = launched.arguments if launched else [str(word) for word in task.get("args") or ()]
-        role = f" of {roles[index]}" if index and index < len(roles) else ""
-        for name, value in _arguments(arguments).items():
-            values[f"argument {name}{role}"] = value
-        for entry in task.get("env") or ():
-            values[f"variable {entry.get('name')}{role}"] = str(entry.get("value", ""))
-        command = launched.command if launched else tuple(task.get("command") or ())
+        words = launched.arguments if launched else task.get("args") or ()
+        command = launched.command if launched else task.get("command") or ()
+        role = f" of {roles[index]}" if 0 < index < len(roles) else ""
         values[f"command{role}"] = " ".join(map(str, command))
+        values |= {f"argument {name}{role}": value for name, value in _arguments(map(str, words)).items()}
+        variables = {str(entry.get("name")): str(entry.get("value", "")) for entry in task.get("env") or ()}
+        values |= {f"variable {name}{role}": value for name, value in variables.items()}
     return values
 
 
@@ -349,20 +295,16 @@ def _arguments(words: Iterable[str]) -> Mapping[str, str]:
     for word in words:
         if word.startswith("-"):
             flag, _, value = word.partition("=")
-            found[flag] = f"{found[flag]} {value}" if flag in found else value
-            if value:
-                flag = ""
-        elif flag:
-            found[flag] = f"{found[flag]} {word}".strip()
+            found[flag] = f"{found.get(flag, '')} {value}".strip()
         else:
-            found[str(len(found) + 1)] = word
+            name = flag or str(len(found) + 1)
+            found[name] = f"{found.get(name, '')} {word}".strip()
     return found
 
 
 def _warnings(catalog: Catalog, candidate: Candidate, now: datetime) -> Iterator[str]:
     """Yield what a dry run reports beside the request, without live state."""
-    job: VertexJob = candidate.request.job
-    if not job.starts_once:
+    if not candidate.request.job.starts_once:
         yield AT_LEAST_ONCE
     ending = ends_before(candidate, catalog.reservations, now)
     if ending:
