@@ -8,11 +8,12 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from slipway.answers.comparison import Comparison
+from slipway.base.formatting import plain
 from slipway.google.jobs import VertexJob
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import names, render
-from slipway.model.catalog.template import OF_TEAM, Parameter, Template
-from slipway.model.labels import AGENT_LABEL, SESSION_LABEL, URGENT_LABEL, label_value
+from slipway.model.catalog.template import OF_TEAM, Template
+from slipway.model.labels import AGENT_LABEL, SESSION_LABEL, label_value
 from slipway.model.own_settings import OwnSettings
 from slipway.using.submission.parameters import judged
 from slipway.using.submission.request import RequestOverrides
@@ -28,10 +29,11 @@ class Submitter(StrEnum):
     USER = ""
     AGENT = " by an agent"
     SESSION = " as a session"
-    URGENT = " --urgent"
 
 
-_BY_LABEL = {AGENT_LABEL: Submitter.AGENT, SESSION_LABEL: Submitter.SESSION, URGENT_LABEL: Submitter.URGENT}
+_SAMPLES = {"int": "1", "float": "1.0", "str": "gs://bucket/object", "bool": "true", "list[int]": "1"}
+_SAMPLES |= {"list[float]": "1.0", "list[str]": "gs://bucket/object"}
+"""Values of required parameters, by type."""
 
 
 @dataclass(frozen=True)
@@ -40,27 +42,30 @@ class Probe:
 
     asked: SubmissionRequest
     submitter: Submitter = Submitter.USER
-    #: The user of an urgent submission, as a job's label has it.
-    user: str = ""
     #: It is `slipway submit TEMPLATE`, with required parameters at most.
     is_default: bool = False
     #: The submissions of the last 30 days that it stands for.
     jobs: tuple[VertexJob, ...] = ()
 
     @property
+    def template(self) -> str:
+        return self.asked.template
+
+    @property
     def text(self) -> str:
         """Its flags: ``` `--capacity spot -p model=27b` ```."""
         asked = self.asked
-        flags = {"capacity": asked.capacity_type, "as": asked.kind, "team": asked.team}
-        flags["replicas"] = str(asked.overrides.settings.replicas or "")
-        words = [f"--{flag} {value}" for flag, value in flags.items() if value]
-        words += [f"-p {name}={value}" for name, value in sorted(asked.params.items())]
-        given = f"`{' '.join(words)}`" if words else "default submissions"
-        return f"{given}{self.submitter}"
+        flags = {"--capacity": asked.capacity_type, "--as": asked.kind, "--team": asked.team}
+        flags["--replicas"] = str(asked.overrides.settings.several or "")
+        flags |= {f"-p {name}": f"={value}" for name, value in sorted(asked.params.items())}
+        words = [f"{flag} {value}".replace(" =", "=") for flag, value in flags.items() if value]
+        given = " ".join(words)
+        text = f"`{given}`" if given else "default submissions"
+        return f"{text}{self.submitter}"
 
     @property
     def key(self) -> tuple[str, ...]:
-        return (self.asked.template, self.text, self.user)
+        return (self.template, self.text)
 
 
 def probes(comparison: Comparison) -> tuple[Probe, ...]:
@@ -70,12 +75,12 @@ def probes(comparison: Comparison) -> tuple[Probe, ...]:
         by_template[job.template].append(job)
     found: dict[tuple[str, ...], Probe] = {}
     jobs: dict[tuple[str, ...], list[VertexJob]] = defaultdict(list)
-    for name in dict.fromkeys((*comparison.old.templates, *comparison.new.templates)):
-        if is_affected(comparison, name):
-            found |= {probe.key: probe for probe in _generated(comparison, name)}
-            for probe, job in _used(comparison, name, by_template[label_value(name)]):
-                found.setdefault(probe.key, probe)
-                jobs[probe.key].append(job)
+    for name, (old, new) in _affected(comparison).items():
+        for probe in _generated(comparison, old, new):
+            found[probe.key] = probe
+        for probe, job in _used(old, new, by_template[label_value(name)]):
+            found.setdefault(probe.key, probe)
+            jobs[probe.key].append(job)
     for former in comparison.renamed:
         renamed = Probe(SubmissionRequest(former), is_default=True)
         found[renamed.key] = renamed
@@ -83,102 +88,101 @@ def probes(comparison: Comparison) -> tuple[Probe, ...]:
     return tuple(replace(probe, jobs=tuple(jobs[key])) for key, probe in found.items())
 
 
-def is_affected(comparison: Comparison, name: str) -> bool:
-    """Return whether a template, or a part of the stack that decides on submissions, differs."""
+def _affected(comparison: Comparison) -> Mapping[str, tuple[Template, Template]]:
+    """Return both sides of each template that differs, or all if a part of the stack does that decides on submissions.
+
+    A template on one side only is there on both.
+    """
     old = comparison.old
     new = comparison.new
-    if _deciding_parts(old) != _deciding_parts(new):
-        return True
-    if old.templates.get(name) == new.templates.get(name):
+    every = _deciding_parts(old) != _deciding_parts(new)
+    found: dict[str, tuple[Template, Template]] = {}
+    for name, template in {**old.templates, **new.templates}.items():
+        sides = (old.templates.get(name, template), new.templates.get(name, template))
+        on_both = name in old.templates and name in new.templates
+        if every or not on_both or _differ(comparison, name):
+            found[name] = sides
+    return found
+
+
+def _differ(comparison: Comparison, name: str) -> bool:
+    if comparison.old.templates[name] == comparison.new.templates[name]:
         return False
     # Facts leave out prose, and the labels of the commit. They take longer to compute.
-    return comparison.before.templates.get(name) != comparison.after.templates.get(name)
+    return comparison.before.templates[name] != comparison.after.templates[name]
 
 
 def _deciding_parts(catalog: Catalog) -> object:
     clusters = {name: (cluster.pools, cluster.region) for name, cluster in catalog.clusters.items()}
     clusters_of_teams = {name: team.clusters for name, team in catalog.teams.items()}
-    limits = (catalog.confirm_above, catalog.agents, catalog.urgent, catalog.sessions)
+    limits = (catalog.confirm_above, catalog.agents, catalog.sessions)
     places = (catalog.region, catalog.other_regions, catalog.reservations, catalog.dormant)
     return (clusters, clusters_of_teams, limits, places)
 
 
-def _generated(comparison: Comparison, name: str) -> Iterator[Probe]:
+def _generated(comparison: Comparison, old: Template, new: Template) -> Iterator[Probe]:
     """Yield the submissions of a template: by default, by capacity type, team and kind, and with other values."""
-    new = comparison.new.templates.get(name)
-    old = comparison.old.templates.get(name, new)
-    assert old is not None
-    new = new or old
-    plain = SubmissionRequest(name, _required(old))
-    offers = (*old.offers, *new.offers)
+    required = _required(old)
+    usual = SubmissionRequest(old.name, required)
     for params in _variants(old, new):
-        yield Probe(replace(plain, params={**plain.params, **params}))
-    for capacity_type in dict.fromkeys(offer.capacity_type for offer in offers):
-        yield Probe(replace(plain, capacity_type=capacity_type))
+        yield Probe(replace(usual, params={**required, **params}))
+    for capacity_type in {offer.capacity_type: offer for offer in (*old.offers, *new.offers)}:
+        yield Probe(replace(usual, capacity_type=capacity_type))
     for kind in old.kinds[1:]:
-        yield Probe(replace(plain, kind=kind))
+        yield Probe(replace(usual, kind=kind))
     # New and removed teams are a question of access.
-    for team in comparison.old.teams.keys() & comparison.new.teams.keys():
-        yield Probe(replace(plain, team=team))
-    yield Probe(plain, is_default=True)
+    for team in sorted(comparison.old.teams.keys() & comparison.new.teams.keys()):
+        yield Probe(replace(usual, team=team))
+    yield Probe(usual, is_default=True)
 
 
 def _variants(old: Template, new: Template) -> Iterator[Params]:
     """Yield values of parameters: each case of the offers, the largest ones, and all of an edited parameter."""
     for offer in (*old.offers, *new.offers):
-        yield {name: render(values[0]) for name, values in offer.when.items() if name != OF_TEAM}
-    singles = [parameter for parameter in old.parameters if parameter.kind.item is None]
-    yield {each.name: render(each.kind.python(each.max)) for each in singles if each.max is not None}
+        case = {name: render(values[0]) for name, values in offer.when.items()}
+        case.pop(OF_TEAM, None)
+        yield case
+    yield {parameter.name: plain(parameter.max) for parameter in old.parameters if parameter.max is not None}
     declared = {parameter.name: replace(parameter, help="") for parameter in new.parameters}
-    edited = [each for each in singles if declared.get(each.name) != replace(each, help="")]
-    for parameter in edited:
-        bounds = [parameter.kind.python(end) for end in (parameter.min, parameter.max) if end is not None]
-        values = [*parameter.choices, *bounds]
-        if parameter.default is not None:
-            values.append(parameter.default)
-        for value in values[:_MOST_VALUES]:
-            yield {parameter.name: render(value)}
+    for parameter in old.parameters:
+        if declared.get(parameter.name) == replace(parameter, help=""):
+            continue
+        bounds = [plain(end) for end in (parameter.min, parameter.max) if end is not None]
+        default = render(parameter.default or _SAMPLES[parameter.type])
+        for value in (default, *bounds, *map(render, parameter.choices[:_MOST_VALUES])):
+            yield {parameter.name: value}
 
 
 def _required(template: Template) -> Params:
     """Return a value of each parameter that has no default."""
-    return {parameter.name: _sample(parameter) for parameter in template.parameters if parameter.required}
+    values = {each.name: (*each.choices, _SAMPLES[each.type]) for each in template.parameters if each.required}
+    return {name: render(listed[0]) for name, listed in values.items()}
 
 
-def _sample(parameter: Parameter) -> str:
-    listed = (*parameter.choices, *parameter.kind.values)
-    if listed:
-        return render(listed[0])
-    if parameter.kind.number:
-        return render((parameter.kind.item or parameter.kind).python(parameter.min or 1))
-    return "true" if parameter.command else "gs://bucket/object"
-
-
-def _used(comparison: Comparison, name: str, jobs: Iterable[VertexJob]) -> Iterator[tuple[Probe, VertexJob]]:
+def _used(old: Template, new: Template, jobs: Iterable[VertexJob]) -> Iterator[tuple[Probe, VertexJob]]:
     """Yield jobs with their submissions. Values that neither select machines nor are rejected now are left out."""
-    old = comparison.old.templates.get(name)
-    new = comparison.new.templates.get(name, old)
-    if old is None or new is None:
-        return
     deciding = _deciding_parameters(old)
     defaults = {parameter.name: parameter.default for parameter in old.parameters}
     required = _required(old)
     for job in jobs:
         recorded = job.parameters or {}
-        given = {key: render(value) for key, value in recorded.items() if value != defaults.get(key)}
+        given = {name: render(value) for name, value in recorded.items() if value != defaults.get(name)}
         mistakes = judged(new, {**required, **given})[1]
         if not mistakes:
-            given = {key: value for key, value in given.items() if key in deciding}
+            given = {name: value for name, value in given.items() if name in deciding}
         asked = SubmissionRequest(
-            name,
-            {**required, **given},
+            template=old.name,
+            params={**required, **given},
             capacity_type=_named_type(old, job),
             kind=job.kind.name if job.kind.name in old.kinds[1:] else None,
-            overrides=RequestOverrides(settings=OwnSettings(replicas=job.own_settings.replicas)),
+            overrides=RequestOverrides(settings=OwnSettings(replicas=job.own_settings.several)),
         )
-        submitter = next((each for label, each in _BY_LABEL.items() if label in job.labels), Submitter.USER)
-        user = job.user if submitter is Submitter.URGENT else ""
-        yield Probe(asked, submitter, user), job
+        submitter = Submitter.USER
+        if AGENT_LABEL in job.labels:
+            submitter = Submitter.AGENT
+        if SESSION_LABEL in job.labels:
+            submitter = Submitter.SESSION
+        yield Probe(asked, submitter), job
 
 
 def _named_type(template: Template, job: VertexJob) -> str | None:

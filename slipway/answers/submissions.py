@@ -11,14 +11,13 @@ from slipway.answers.answer import Answer, Difference, State, Value
 from slipway.answers.comparison import Comparison, Side
 from slipway.answers.probes import Probe, Submitter, probes
 from slipway.base.errors import ConfigError, PolicyError
-from slipway.base.formatting import exact_span, join, last_part
+from slipway.base.formatting import join, last_part
 from slipway.google.advice import SpotNeed
 from slipway.google.clusters import PersistentResource, ResourcePool
 from slipway.google.jobs import AT_LEAST_ONCE
-from slipway.google.quota.metrics import ALL_SHORT_COMMAND
 from slipway.model.capacity import PAID_ANYWAY, POOL, SPOT
 from slipway.model.catalog.clusters import Cluster
-from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.model import Catalog, SessionLimits
 from slipway.model.catalog.template import Offer
 from slipway.model.findings.finding import Finding, Subject
 from slipway.model.labels import Launched, own_labels
@@ -31,34 +30,36 @@ from slipway.using.submission.offline import ends_before, offline
 from slipway.using.submission.order import pools_of
 from slipway.using.submission.prepared import PreparedSubmission, prepare
 from slipway.using.submission.submission_request import SubmissionRequest
-from slipway.using.submission.yielding import require_urgent
 
-CAUSE, FIX = "cause", "fix"
-"""The values of a rejection."""
-REQUEST, OFFER = "request", "offer"
-"""Causes: the submission itself is wrong, or no offer can run it."""
-PLACE, TYPES, MACHINES = "place", "capacity types", "machines"
-TIME_LIMIT, PRICE, RUN_COST = "time limit", "price", "cost until the time limit"
-CONFIRMATION = "confirmation of costs"
+CAUSE = "cause"
+REQUEST = "request"
+OFFER = "offer"
+"""Causes of a rejection: the submission itself is wrong, or no offer can run it."""
+PLACE = "place"
+TYPES = "capacity types"
+REGION = "region"
+MACHINES = "machines"
+TIME_LIMIT = "time limit"
+PRICE = "price"
+RUN_COST = "cost until the time limit"
 
 
 def answers(comparison: Comparison, side: Side) -> Iterator[Answer]:
-    """Yield the answer to each probe on one side; a template that is not deployed yet has none before the change."""
+    """Yield the answer to each probe on one side."""
     for probe in probes(comparison):
         if side is Side.AFTER:
-            yield _answer(comparison.new, probe, probe.asked.template, comparison.world.now)
+            yield _answer(comparison.new, probe, probe.template, comparison.world.now)
             continue
         # The deployed catalog already has the new names.
-        name = comparison.renamed.get(probe.asked.template, probe.asked.template)
-        if name in comparison.old.templates:
-            yield _answer(comparison.old, probe, name, comparison.world.now)
+        name = comparison.renamed.get(probe.template, probe.template)
+        yield _answer(comparison.old, probe, name, comparison.world.now)
 
 
 def findings(comparison: Comparison, differences: Sequence[Difference]) -> Iterable[Finding]:
     """Return the findings about submissions, one for each template and kind."""
     from slipway.answers.submission_findings import findings_of
 
-    return findings_of(comparison, differences) if differences else ()
+    return findings_of(comparison, differences)
 
 
 def spot_needs(catalog: Catalog) -> tuple[SpotNeed, ...]:
@@ -76,43 +77,31 @@ def spot_needs(catalog: Catalog) -> tuple[SpotNeed, ...]:
 
 
 def _answer(catalog: Catalog, probe: Probe, name: str, now: datetime) -> Answer:
-    answer = Answer("submission", probe.key, Subject("template", probe.asked.template))
+    answer = Answer("submission", probe.key, Subject("template", probe.template))
     try:
-        # Membership in a team is a question of access.
-        prepared = prepare(catalog, replace(probe.asked, template=name), probe.user)
+        prepared = prepare(catalog, replace(probe.asked, template=name), "")
         possible = _possible(prepared, probe, now)
         values = {**_values(prepared, possible), **_costs(prepared, probe, possible)}
     except ConfigError as error:
         # Of wrong parameters, the mistake itself says more.
         text = error.why.partition("\n")[0] if error.what.endswith(" wrong") else error.what
-        return replace(answer, state=State.NO, text=text, values={CAUSE: REQUEST, FIX: ""})
+        return replace(answer, state=State.NO, text=text, values={CAUSE: REQUEST})
     except PolicyError as error:
-        return replace(answer, state=State.NO, text=error.what, values={CAUSE: OFFER, FIX: str(error.fix)})
+        return replace(answer, state=State.NO, text=error.what, values={CAUSE: OFFER})
     return replace(answer, text="\n".join(_warnings(catalog, possible[0], now)), values=values)
 
 
 def _possible(prepared: PreparedSubmission, probe: Probe, now: datetime) -> list[Candidate]:
     """Return the candidates that can run. Raises PolicyError with the reasons if there is none."""
-    catalog = prepared.catalog
-    candidates: Iterable[Candidate] = prepared.candidates
-    if probe.submitter is Submitter.URGENT:
-        require_urgent(catalog, probe.user, prepared.team)
-    if probe.submitter is Submitter.SESSION and catalog.sessions and catalog.sessions.pools is not None:
-        pools = set(catalog.sessions.pools)
-        candidates = [candidate for candidate in candidates if pools & set(pools_of(candidate.offer))]
-    possible: list[Candidate] = []
-    reasons: list[str] = []
-    for candidate in candidates:
-        reason = _obstacle(catalog, candidate, now)
-        if reason:
-            reasons.append(reason)
-        else:
-            possible.append(candidate)
-    if not possible:
-        lacks_quota = any(candidate.offer.lacks_quota for candidate in candidates)
-        fix = ALL_SHORT_COMMAND if lacks_quota else "keep a pool or a capacity type that can run it"
-        raise PolicyError("; ".join(dict.fromkeys(reasons)) or "sessions can't run on its pools", fix=fix)
-    return possible
+    obstacles: dict[Candidate, str] = {}
+    for candidate in prepared.candidates:
+        obstacles[candidate] = _obstacle(prepared.catalog, candidate, now)
+        if probe.submitter is Submitter.SESSION:
+            obstacles[candidate] += _session_obstacle(prepared.catalog, candidate)
+    possible = [candidate for candidate, obstacle in obstacles.items() if not obstacle]
+    if possible:
+        return possible
+    raise PolicyError("; ".join(dict.fromkeys(obstacles.values())), fix="")
 
 
 def _obstacle(catalog: Catalog, candidate: Candidate, now: datetime) -> str:
@@ -126,12 +115,21 @@ def _obstacle(catalog: Catalog, candidate: Candidate, now: datetime) -> str:
     if offer.capacity_type == POOL and not offer.cluster:
         reasons = [_cluster_obstacle(cluster, candidate, now) for cluster in catalog.clusters.values()]
         # Too few machines say more than other ones.
-        return max(reasons, key=lambda reason: "maximum" in reason, default="") or "no cluster fits it"
+        reasons.sort(key=lambda reason: "maximum" not in reason)
+        return "".join(reasons[:1]) or "the stack has no cluster"
     judgement = offline(candidate, reserved=catalog.reservations, now=now)
     if judgement:
         return "; ".join(judgement.reasons)
-    cluster = catalog.clusters.get(offer.cluster)
-    return _cluster_obstacle(cluster, candidate, now) if cluster else ""
+    if offer.cluster:
+        return _cluster_obstacle(catalog.clusters[offer.cluster], candidate, now)
+    return ""
+
+
+def _session_obstacle(catalog: Catalog, candidate: Candidate) -> str:
+    limits = catalog.sessions or SessionLimits()
+    if limits.pools is None or set(limits.pools) & set(pools_of(candidate.offer)):
+        return ""
+    return f"sessions can run on {join(limits.pools, 'or')} only"
 
 
 def _cluster_obstacle(cluster: Cluster, candidate: Candidate, now: datetime) -> str:
@@ -156,29 +154,33 @@ def _values(prepared: PreparedSubmission, possible: Sequence[Candidate]) -> dict
     job = first.request.job
     spec = first.kind.spec_of(first.body)
     scheduling = spec.get("scheduling", {})
-    order = [f"{each.offer.capacity_type}{f' for {exact_span(each.wait)}' if each.wait else ''}" for each in possible]
-    values: dict[str, Value] = {TYPES: join(dict.fromkeys(order), "then")}
-    values[PLACE] = _alternatives(", ".join(pools_of(candidate.offer)) for candidate in possible)
-    values["machine shapes"] = _alternatives(candidate.offer.shape for candidate in possible)
-    values["region"] = _alternatives(candidate.region for candidate in possible)
+    offers = [candidate.offer for candidate in possible]
+    values: dict[str, Value] = {}
+    values[TYPES] = join(dict.fromkeys(offer.capacity_type for offer in offers), "then")
+    values["wait for the first capacity type"] = first.wait
+    values[PLACE] = _alternatives(", ".join(pools_of(offer)) for offer in offers)
+    values["machine shapes"] = _alternatives(offer.shape for offer in offers)
+    values[REGION] = _alternatives(prepared.catalog.region_of_offer(offer) for offer in offers)
     values[MACHINES] = _machines(first)
     values["disk"] = _alternatives(str(part.machine.disk) for part in first.demand.parts)
-    values["reservation"] = _alternatives(last_part(path) for path in sorted(job.reservations))
+    values["reservation"] = _alternatives(sorted(job.reservations))
     values["job kind"] = prepared.kind.words
     values["service account"] = job.service_account
     values["image"] = _alternatives(pool.image for pool in job.worker_pools)
     values["checkpoints"] = template.checkpoints
     values["yields to urgent jobs"] = bool(template.yields)
-    values["retries"] = not scheduling.get("disableRetries", False)
-    values["restarts"] = bool(scheduling.get("restartJobOnWorkerRestart"))
-    values["network"] = str(spec.get("network") or "")
+    values["retries after failures"] = not scheduling.get("disableRetries", False)
+    values["restarts of workers"] = bool(scheduling.get("restartJobOnWorkerRestart"))
+    values["network"] = spec.get("network")
     values["experiment"] = last_part(job.experiment)
     values["TensorBoard"] = last_part(job.tensorboard)
     values["trials"] = job.max_trials
     values["trials at once"] = job.trials
-    values["study"] = str(template.study or "")
-    values |= {f"label {name}": value for name, value in own_labels(job.labels).items()}
-    values |= {f"default of {each.name}": str(each.default) for each in template.parameters if not each.required}
+    values["study"] = str(template.study)
+    for name, value in own_labels(job.labels).items():
+        values[f"label {name}"] = value
+    for parameter in template.parameters:
+        values[f"default of {parameter.name}"] = str(parameter.default)
     return values | _given_to_code(first.offer)
 
 
@@ -191,19 +193,18 @@ def _costs(prepared: PreparedSubmission, probe: Probe, possible: Sequence[Candid
     catalog = prepared.catalog
     first = possible[0]
     longest = longest_run(first)
-    values: dict[str, Value] = {TIME_LIMIT: longest, CONFIRMATION: "none"}
+    values: dict[str, Value] = {TIME_LIMIT: longest, PRICE: 0.0, RUN_COST: 0.0, "confirmation of costs": False}
     if first.offer.capacity_type in PAID_ANYWAY:
-        return {**values, PRICE: 0.0, RUN_COST: 0.0}
+        return values
     hourly = float(price(catalog, first).known)
     values[PRICE] = round(hourly, 4)
     values[RUN_COST] = round(hourly * longest / 3600, 2)
     costs = spending(prepared, [first])
     if costs is None:
         return values
-    values[CONFIRMATION] = f"above ${costs.limit:,.2f}/h"
-    agent = AgentSpending("an agent", catalog.stack, catalog.agents, Price())
-    problem = agent.problem(costs) if probe.submitter is Submitter.AGENT else None
-    if problem:
+    values["confirmation of costs"] = True
+    problem = AgentSpending("an agent", catalog.stack, catalog.agents, Price()).problem(costs)
+    if problem and probe.submitter is Submitter.AGENT:
         raise problem
     return values
 
@@ -212,16 +213,17 @@ def _given_to_code(offer: Offer) -> dict[str, Value]:
     """Return arguments and variables as the template writes them, with its placeholders."""
     values: dict[str, Value] = {}
     for pool in offer.worker_pools:
-        task = pool.get("containerSpec") or pool.get("pythonPackageSpec") or {}
-        launched = Launched.of(task)
-        words = launched.arguments if launched else task.get("args", ())
-        for word in words:
-            flag, _, value = str(word).partition("=")
+        task = {**pool.get("containerSpec", {}), **pool.get("pythonPackageSpec", {})}
+        # The launcher's own arguments come before.
+        arguments = " ".join(map(str, task.get("args", ()))).rpartition("-- ")[2]
+        for word in arguments.split():
+            flag, _, value = word.partition("=")
             values[f"argument {flag}"] = value or "given"
-        for entry in task.get("env") or ():
-            values[f"variable {entry.get('name')}"] = str(entry.get("value", ""))
+        for entry in task.get("env", ()):
+            values[f"variable {entry.get('name')}"] = str(entry.get("value"))
+        launched = Launched.of(task)
         command = launched.command if launched else task.get("command", ())
-        values["command"] = " ".join((str(values.get("command", "")), *command)).strip()
+        values["command"] = " ".join(map(str, command))
     return values
 
 
