@@ -98,18 +98,16 @@ def _affected(comparison: Comparison) -> Mapping[str, tuple[Template, Template]]
     every = _deciding_parts(old) != _deciding_parts(new)
     found: dict[str, tuple[Template, Template]] = {}
     for name, template in {**old.templates, **new.templates}.items():
-        sides = (old.templates.get(name, template), new.templates.get(name, template))
-        on_both = name in old.templates and name in new.templates
-        if every or not on_both or _differ(comparison, name):
-            found[name] = sides
+        if every or _differ(comparison, name):
+            found[name] = (old.templates.get(name, template), new.templates.get(name, template))
     return found
 
 
 def _differ(comparison: Comparison, name: str) -> bool:
-    if comparison.old.templates[name] == comparison.new.templates[name]:
+    if comparison.old.templates.get(name) == comparison.new.templates.get(name):
         return False
     # Facts leave out prose, and the labels of the commit. They take longer to compute.
-    return comparison.before.templates[name] != comparison.after.templates[name]
+    return comparison.before.templates.get(name) != comparison.after.templates.get(name)
 
 
 def _deciding_parts(catalog: Catalog) -> object:
@@ -174,7 +172,6 @@ def _used(old: Template, new: Template, jobs: Iterable[VertexJob]) -> Iterator[t
             template=old.name,
             params={**required, **given},
             capacity_type=_named_type(old, job),
-            kind=job.kind.name if job.kind.name in old.kinds[1:] else None,
             overrides=RequestOverrides(settings=OwnSettings(replicas=job.own_settings.several)),
         )
         submitter = Submitter.USER
@@ -187,10 +184,10 @@ def _used(old: Template, new: Template, jobs: Iterable[VertexJob]) -> Iterator[t
 
 def _named_type(template: Template, job: VertexJob) -> str | None:
     """Return the capacity type that its submitter must have named: the default order doesn't lead there."""
-    usual = [offer.capacity_type for offer in template.offers if offer.available]
-    moves_on = any(offer.wait for offer in template.offers)
-    is_usual = moves_on or job.capacity_type in usual[:1]
-    return None if is_usual else job.capacity_type
+    for first in template.offers[:1]:
+        if first.wait or first.capacity_type == job.capacity_type:
+            return None
+    return job.capacity_type
 
 
 def _deciding_parameters(template: Template) -> set[str]:

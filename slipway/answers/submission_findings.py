@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from slipway.answers.answer import Answer, Difference, State, Value
 from slipway.answers.comparison import DAYS, Comparison
 from slipway.answers.probes import Probe, probes
-from slipway.answers.submissions import CAUSE, MACHINES, OFFER, PLACE, PRICE, REGION, RUN_COST, TIME_LIMIT, TYPES
+from slipway.answers.submissions import CAUSE, MACHINES, OFFER, ORDER, PRICE, RUN_COST, TIME_LIMIT
 from slipway.base.formatting import counted, exact_span, few, short
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Unknown
@@ -23,6 +23,8 @@ _FORMATS: Mapping[str, Callable[[float], str]] = {
     PRICE: lambda price: f"${price:,.2f}/h",
     RUN_COST: lambda costs: f"${costs:,.2f}",
 }
+_HIDDEN = (RUN_COST, ORDER)
+"""Values whose changes other findings, or other values, say as well."""
 _KEEP = "keep what these submissions use, or ask their users first"
 
 
@@ -69,19 +71,24 @@ class _Group:
     def reason(self) -> str:
         return short(self.changes[0].after.text, _LONGEST)
 
-    def finding(self, kind: str, what: str, grade: Grade, details: Iterable[str], fix: str = "") -> Finding:
-        """Return a finding that names the submissions of the last days that it concerns."""
+    @property
+    def jobs(self) -> list[VertexJob]:
+        """The submissions of the last days that the changes concern."""
         jobs: dict[str, VertexJob] = {}
         for change in self.changes:
-            jobs |= {job.request_id or job.name: job for job in change.probe.jobs}
-        users = tuple(dict.fromkeys(job.user for job in jobs.values()))
+            jobs |= {job.name: job for job in change.probe.jobs}
+        return list(jobs.values())
+
+    def finding(self, kind: str, what: str, grade: Grade, details: Iterable[str], fix: str = "") -> Finding:
+        """Return a finding that names the submissions of the last days."""
+        count = len(self.jobs)
+        users = tuple(dict.fromkeys(job.user for job in self.jobs))
         sentence = what
-        if jobs:
-            sent = counted(len(jobs), "submission")
-            sentence = f"{what}; {sent} by {few(users, 3)} in the last {DAYS} days"
-        if isinstance(self.comparison.world.live.recent, Unknown):
+        if count:
+            sentence = f"{what}; {counted(count, 'submission')} by {few(users, 3)} in the last {DAYS} days"
+        elif isinstance(self.comparison.world.live.recent, Unknown):
             sentence = f"{what}; use in the last {DAYS} days is unknown"
-        found = KINDS[kind].of(self.subject, sentence, fix, grade=grade, submissions=len(jobs), users=users)
+        found = KINDS[kind].of(self.subject, sentence, fix, grade=grade, submissions=count, users=users)
         return replace(found, details=tuple(dict.fromkeys(details)))
 
 
@@ -104,46 +111,45 @@ def _of_template(group: _Group) -> Iterator[Finding]:
     rejected = group.having(State.YES, State.NO)
     accepted = group.having(State.NO, State.YES)
     altered = group.having(State.YES, State.YES)
-    if group.subject.name not in group.comparison.old.templates and not rejected.changes:
-        yield from _new(group, group.changes[0])
-        return
-    if accepted.changes:
-        yield KINDS["submission-accepted"].of(group.subject, f"now accepts {accepted.texts}")
-    if rejected.changes:
+    if group.subject.name in group.comparison.old.templates:
+        yield from _accepted(accepted)
         yield from _rejections(rejected)
-    if altered.changes:
-        hidden = {RUN_COST}
-        if rejected.changes or accepted.changes:
-            # Another finding says more about the offer.
-            hidden.add(TYPES)
-        yield from _altered(altered, hidden)
+        yield from _altered(altered)
         yield from _warned(altered)
+    elif group.subject.name in group.comparison.renamed:
+        yield from _rejections(rejected)
+    else:
+        yield from _new(group)
 
 
-def _new(group: _Group, change: _Change) -> Iterator[Finding]:
-    values = change.after.values
+def _new(group: _Group) -> Iterator[Finding]:
+    default = group.changes[0].after
+    values = default.values
+    if default.state is State.YES and not group.comparison.first:
+        what = f"is new: runs on {values[ORDER]}, {values[MACHINES]}, {_shown(PRICE, values[PRICE])} beyond pools"
+        yield KINDS["submission-accepted"].of(group.subject, what)
     if values.get(CAUSE) == OFFER:
         yield KINDS["no-offer-left"].of(group.subject, f"can't run with its defaults: {group.reason}", _KEEP)
-    if change.after.state is State.NO or group.comparison.first:
-        return
-    where = values[PLACE] or values[TYPES]
-    what = f"is new: runs on {where}, {values[MACHINES]}, {_shown(PRICE, values[PRICE])} beside the pools"
-    yield KINDS["submission-accepted"].of(group.subject, what)
+
+
+def _accepted(group: _Group) -> Iterator[Finding]:
+    if group.changes:
+        yield KINDS["submission-accepted"].of(group.subject, f"now accepts {group.texts}")
 
 
 def _rejections(group: _Group) -> Iterator[Finding]:
     by_kind: dict[str, list[_Change]] = defaultdict(list)
     for change in group.changes:
-        by_kind[_kind(change)].append(change)
-    if group.changes[0].probe.is_default:
-        # Nothing is left, so there is no other finding.
-        by_kind = {_kind(group.changes[0]): list(group.changes)}
+        # If nothing is left, there is no other finding.
+        decisive = group.changes[0] if group.changes[0].probe.is_default else change
+        by_kind[_kind(decisive)].append(change)
     for kind, changes in by_kind.items():
         part = replace(group, changes=changes)
         details = [f"{change.probe.text}: {change.after.text}" for change in changes]
         fix = ALL_SHORT_COMMAND if "quota" in part.reason else _KEEP
-        is_severe = any(change.probe.jobs or _is_last_way(group, change) for change in changes)
-        grade = Grade.BLOCKING if is_severe else Grade.WARNING
+        remains = group.subject.name in group.comparison.new.templates
+        has_nothing_left = remains and changes[0].probe.is_default
+        grade = Grade.BLOCKING if part.jobs or has_nothing_left else Grade.WARNING
         yield part.finding(kind, _rejection(part, kind), grade, details, fix)
 
 
@@ -168,15 +174,7 @@ def _rejection(group: _Group, kind: str) -> str:
     return f"rejects {group.texts}: {group.reason}"
 
 
-def _is_last_way(group: _Group, change: _Change) -> bool:
-    """Return whether a template, or a case of it, that remains has nothing left to run on."""
-    if group.subject.name not in group.comparison.new.templates:
-        return False
-    is_case = change.after.values[CAUSE] == OFFER and not change.probe.asked.capacity_type
-    return is_case or change.probe.is_default
-
-
-def _altered(group: _Group, hidden: set[str]) -> Iterator[Finding]:
+def _altered(group: _Group) -> Iterator[Finding]:
     """Yield what changes for accepted submissions, each value once."""
     lines: dict[str, str] = {}
     details: list[str] = []
@@ -190,7 +188,7 @@ def _altered(group: _Group, hidden: set[str]) -> Iterator[Finding]:
             details.append(line if line == known else f"{change.probe.text}: {line}")
             if not _improves(name, old, new):
                 grade = Grade.WARNING
-    shown = [line for name, line in lines.items() if name not in hidden]
+    shown = [line for name, line in lines.items() if name not in _HIDDEN]
     if shown:
         what = f"{group.changes[0].probe.text}: {few(shown, 3)}"
         yield group.finding("submission-changed", what, grade, details)
@@ -210,7 +208,7 @@ def _improves(name: str, old: Value, new: Value) -> bool:
         return float(str(new)) < float(str(old))
     if name == TIME_LIMIT:
         return float(str(new)) > float(str(old))
-    return name in (PLACE, TYPES, REGION) and str(new).startswith(f"{old} ")
+    return name == ORDER
 
 
 def _shown(name: str, value: Value) -> str:

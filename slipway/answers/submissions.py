@@ -36,11 +36,11 @@ REQUEST = "request"
 OFFER = "offer"
 """Causes of a rejection: the submission itself is wrong, or no offer can run it."""
 PLACE = "place"
-TYPES = "capacity types"
-REGION = "region"
+TYPE = "capacity type"
+ORDER = "order of capacity types"
 MACHINES = "machines"
 TIME_LIMIT = "time limit"
-PRICE = "price"
+PRICE = "price beyond pools"
 RUN_COST = "cost until the time limit"
 
 
@@ -83,8 +83,7 @@ def _answer(catalog: Catalog, probe: Probe, name: str, now: datetime) -> Answer:
         possible = _possible(prepared, probe, now)
         values = {**_values(prepared, possible), **_costs(prepared, probe, possible)}
     except ConfigError as error:
-        # Of wrong parameters, the mistake itself says more.
-        text = error.why.partition("\n")[0] if error.what.endswith(" wrong") else error.what
+        text = f"{error.what}: {error.why.splitlines()[0]}"
         return replace(answer, state=State.NO, text=text, values={CAUSE: REQUEST})
     except PolicyError as error:
         return replace(answer, state=State.NO, text=error.what, values={CAUSE: OFFER})
@@ -116,7 +115,7 @@ def _obstacle(catalog: Catalog, candidate: Candidate, now: datetime) -> str:
         reasons = [_cluster_obstacle(cluster, candidate, now) for cluster in catalog.clusters.values()]
         # Too few machines say more than other ones.
         reasons.sort(key=lambda reason: "maximum" not in reason)
-        return "".join(reasons[:1]) or "the stack has no cluster"
+        return "".join(reasons[:1]) or "no cluster fits it"
     judgement = offline(candidate, reserved=catalog.reservations, now=now)
     if judgement:
         return "; ".join(judgement.reasons)
@@ -154,19 +153,18 @@ def _values(prepared: PreparedSubmission, possible: Sequence[Candidate]) -> dict
     job = first.request.job
     spec = first.kind.spec_of(first.body)
     scheduling = spec.get("scheduling", {})
-    offers = [candidate.offer for candidate in possible]
     values: dict[str, Value] = {}
-    values[TYPES] = join(dict.fromkeys(offer.capacity_type for offer in offers), "then")
+    values[ORDER] = join(dict.fromkeys(candidate.label for candidate in possible), "then")
+    values[TYPE] = first.offer.capacity_type
     values["wait for the first capacity type"] = first.wait
-    values[PLACE] = _alternatives(", ".join(pools_of(offer)) for offer in offers)
-    values["machine shapes"] = _alternatives(offer.shape for offer in offers)
-    values[REGION] = _alternatives(prepared.catalog.region_of_offer(offer) for offer in offers)
+    values[PLACE] = ", ".join(pools_of(first.offer))
+    values["region"] = first.region
     values[MACHINES] = _machines(first)
-    values["disk"] = _alternatives(str(part.machine.disk) for part in first.demand.parts)
-    values["reservation"] = _alternatives(sorted(job.reservations))
+    values["disk"] = ", ".join(dict.fromkeys(str(part.machine.disk) for part in first.demand.parts))
+    values["reservation"] = ", ".join(sorted(job.reservations))
     values["job kind"] = prepared.kind.words
     values["service account"] = job.service_account
-    values["image"] = _alternatives(pool.image for pool in job.worker_pools)
+    values["image"] = ", ".join(dict.fromkeys(pool.image for pool in job.worker_pools))
     values["checkpoints"] = template.checkpoints
     values["yields to urgent jobs"] = bool(template.yields)
     values["retries after failures"] = not scheduling.get("disableRetries", False)
@@ -182,10 +180,6 @@ def _values(prepared: PreparedSubmission, possible: Sequence[Candidate]) -> dict
     for parameter in template.parameters:
         values[f"default of {parameter.name}"] = str(parameter.default)
     return values | _given_to_code(first.offer)
-
-
-def _alternatives(texts: Iterable[str]) -> str:
-    return join(filter(None, dict.fromkeys(texts)), "or")
 
 
 def _costs(prepared: PreparedSubmission, probe: Probe, possible: Sequence[Candidate]) -> dict[str, Value]:
