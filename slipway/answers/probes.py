@@ -31,6 +31,8 @@ class Submitter(StrEnum):
     SESSION = " as a session"
 
 
+_BY_LABELS = {(True, False): Submitter.AGENT, (False, True): Submitter.SESSION}
+"""Submitters by whether a job has the label of an agent, and of a session."""
 _SAMPLES = {"int": "1", "float": "1.0", "str": "gs://bucket/object", "bool": "true", "list[int]": "1"}
 _SAMPLES |= {"list[float]": "1.0", "list[str]": "gs://bucket/object"}
 """Values of required parameters, by type."""
@@ -55,8 +57,11 @@ class Probe:
     def text(self) -> str:
         """Its flags: ``` `--capacity spot -p model=27b` ```."""
         asked = self.asked
-        flags = {"--capacity": asked.capacity_type, "--as": asked.kind, "--team": asked.team}
-        flags["--replicas"] = str(asked.overrides.settings.several or "")
+        flags: dict[str, object] = {}
+        flags["--capacity"] = asked.capacity_type
+        flags["--as"] = asked.kind
+        flags["--team"] = asked.team
+        flags["--replicas"] = asked.overrides.settings.several
         flags |= {f"-p {name}": f"={value}" for name, value in sorted(asked.params.items())}
         words = [f"{flag} {value}".replace(" =", "=") for flag, value in flags.items() if value]
         given = " ".join(words)
@@ -153,7 +158,8 @@ def _variants(old: Template, new: Template) -> Iterator[Params]:
 
 def _required(template: Template) -> Params:
     """Return a value of each parameter that has no default."""
-    values = {each.name: (*each.choices, _SAMPLES[each.type]) for each in template.parameters if each.required}
+    required = [parameter for parameter in template.parameters if parameter.required]
+    values = {each.name: (*each.choices, each.min or _SAMPLES[each.type]) for each in required}
     return {name: render(listed[0]) for name, listed in values.items()}
 
 
@@ -168,17 +174,13 @@ def _used(old: Template, new: Template, jobs: Iterable[VertexJob]) -> Iterator[t
         mistakes = judged(new, {**required, **given})[1]
         if not mistakes:
             given = {name: value for name, value in given.items() if name in deciding}
-        asked = SubmissionRequest(
-            template=old.name,
-            params={**required, **given},
-            capacity_type=_named_type(old, job),
-            overrides=RequestOverrides(settings=OwnSettings(replicas=job.own_settings.several)),
-        )
-        submitter = Submitter.USER
-        if AGENT_LABEL in job.labels:
-            submitter = Submitter.AGENT
-        if SESSION_LABEL in job.labels:
-            submitter = Submitter.SESSION
+        params = {**required, **given}
+        settings = OwnSettings(replicas=job.own_settings.several)
+        overrides = RequestOverrides(settings=settings)
+        capacity_type = _named_type(old, job)
+        asked = SubmissionRequest(old.name, params, capacity_type, overrides=overrides)
+        by_labels = (AGENT_LABEL in job.labels, SESSION_LABEL in job.labels)
+        submitter = _BY_LABELS.get(by_labels, Submitter.USER)
         yield Probe(asked, submitter), job
 
 

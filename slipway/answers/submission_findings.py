@@ -208,7 +208,8 @@ def _improves(name: str, old: Value, new: Value) -> bool:
         return float(str(new)) < float(str(old))
     if name == TIME_LIMIT:
         return float(str(new)) > float(str(old))
-    return name == ORDER
+    is_new_parameter = old is None and name.startswith("default of ")
+    return is_new_parameter or name == ORDER
 
 
 def _shown(name: str, value: Value) -> str:

@@ -20,7 +20,7 @@ from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.model import Catalog, SessionLimits
 from slipway.model.catalog.template import Offer
 from slipway.model.findings.finding import Finding, Subject
-from slipway.model.labels import Launched, own_labels
+from slipway.model.labels import Launched
 from slipway.model.prices import Price
 from slipway.using.jobs.verdict import on_cluster
 from slipway.using.submission.agent_check import AgentSpending
@@ -41,6 +41,7 @@ ORDER = "order of capacity types"
 MACHINES = "machines"
 TIME_LIMIT = "time limit"
 PRICE = "price beyond pools"
+_LINE = "\n"
 RUN_COST = "cost until the time limit"
 
 
@@ -83,7 +84,9 @@ def _answer(catalog: Catalog, probe: Probe, name: str, now: datetime) -> Answer:
         possible = _possible(prepared, probe, now)
         values = {**_values(prepared, possible), **_costs(prepared, probe, possible)}
     except ConfigError as error:
-        text = f"{error.what}: {error.why.splitlines()[0]}"
+        text = f"{error.what}: {error.why.split(_LINE)[0]}"
+        # Of wrong parameters, the mistake itself says enough.
+        text = text.rpartition(" wrong: ")[2]
         return replace(answer, state=State.NO, text=text, values={CAUSE: REQUEST})
     except PolicyError as error:
         return replace(answer, state=State.NO, text=error.what, values={CAUSE: OFFER})
@@ -175,8 +178,6 @@ def _values(prepared: PreparedSubmission, possible: Sequence[Candidate]) -> dict
     values["trials"] = job.max_trials
     values["trials at once"] = job.trials
     values["study"] = str(template.study)
-    for name, value in own_labels(job.labels).items():
-        values[f"label {name}"] = value
     for parameter in template.parameters:
         values[f"default of {parameter.name}"] = str(parameter.default)
     return values | _given_to_code(first.offer)
@@ -199,7 +200,7 @@ def _costs(prepared: PreparedSubmission, probe: Probe, possible: Sequence[Candid
     values["confirmation of costs"] = True
     problem = AgentSpending("an agent", catalog.stack, catalog.agents, Price()).problem(costs)
     if problem and probe.submitter is Submitter.AGENT:
-        raise problem
+        raise PolicyError(problem.why, fix=problem.fix)
     return values
 
 
@@ -211,8 +212,8 @@ def _given_to_code(offer: Offer) -> dict[str, Value]:
         # The launcher's own arguments come before.
         arguments = " ".join(map(str, task.get("args", ()))).rpartition("-- ")[2]
         for word in arguments.split():
-            flag, _, value = word.partition("=")
-            values[f"argument {flag}"] = value or "given"
+            flag = word.partition("=")[0]
+            values[f"argument {flag}"] = word
         for entry in task.get("env", ()):
             values[f"variable {entry.get('name')}"] = str(entry.get("value"))
         launched = Launched.of(task)
