@@ -19,9 +19,6 @@ from slipway.using.submission.parameters import judged
 from slipway.using.submission.request import RequestOverrides
 from slipway.using.submission.submission_request import SubmissionRequest
 
-Params = Mapping[str, str]
-_MOST_VALUES = 20
-
 
 class Submitter(StrEnum):
     """The type of submitter, as a text behind the submission's flags."""
@@ -139,7 +136,7 @@ def _generated(comparison: Comparison, old: Template, new: Template) -> Iterator
     yield Probe(usual, is_default=True)
 
 
-def _variants(old: Template, new: Template) -> Iterator[Params]:
+def _variants(old: Template, new: Template) -> Iterator[Mapping[str, str]]:
     """Yield values of parameters: each case of the offers, the largest ones, and all of an edited parameter."""
     for offer in (*old.offers, *new.offers):
         case = {name: render(values[0]) for name, values in offer.when.items()}
@@ -152,11 +149,11 @@ def _variants(old: Template, new: Template) -> Iterator[Params]:
             continue
         bounds = [plain(end) for end in (parameter.min, parameter.max) if end is not None]
         default = render(parameter.default or _SAMPLES[parameter.type])
-        for value in (default, *bounds, *map(render, parameter.choices[:_MOST_VALUES])):
+        for value in (default, *bounds, *map(render, parameter.choices)):
             yield {parameter.name: value}
 
 
-def _required(template: Template) -> Params:
+def _required(template: Template) -> Mapping[str, str]:
     """Return a value of each parameter that has no default."""
     required = [parameter for parameter in template.parameters if parameter.required]
     values = {each.name: (*each.choices, each.min or _SAMPLES[each.type]) for each in required}
@@ -171,8 +168,7 @@ def _used(old: Template, new: Template, jobs: Iterable[VertexJob]) -> Iterator[t
     for job in jobs:
         recorded = job.parameters or {}
         given = {name: render(value) for name, value in recorded.items() if value != defaults.get(name)}
-        mistakes = judged(new, {**required, **given})[1]
-        if not mistakes:
+        if new.parameters == old.parameters or not judged(new, {**required, **given})[1]:
             given = {name: value for name, value in given.items() if name in deciding}
         params = {**required, **given}
         settings = OwnSettings(replicas=job.own_settings.several)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
 from slipway.answers.answer import Answer, Difference, State, Value
 from slipway.answers.comparison import DAYS, Comparison
@@ -30,16 +31,18 @@ _KEEP = "keep what these submissions use, or ask their users first"
 
 @dataclass(frozen=True)
 class _Change:
-    """A probe whose answer differs."""
+    """A probe whose answer differs. There is an answer on both sides."""
 
     probe: Probe
-    before: Answer
-    after: Answer
-    changed: tuple[str, ...]
+    difference: Difference
 
     @property
-    def states(self) -> tuple[State, State]:
-        return (self.before.state, self.after.state)
+    def before(self) -> Answer:
+        return cast(Answer, self.difference.before)
+
+    @property
+    def after(self) -> Answer:
+        return cast(Answer, self.difference.after)
 
     @property
     def warnings(self) -> Sequence[str]:
@@ -57,7 +60,9 @@ class _Group:
     changes: Sequence[_Change]
 
     def having(self, *states: State) -> _Group:
-        return replace(self, changes=[change for change in self.changes if change.states == states])
+        return replace(
+            self, changes=[change for change in self.changes if (change.before.state, change.after.state) == states]
+        )
 
     @property
     def texts(self) -> str:
@@ -96,12 +101,8 @@ def findings_of(comparison: Comparison, differences: Sequence[Difference]) -> It
     by_key = {probe.key: probe for probe in probes(comparison)}
     by_subject: dict[Subject, list[_Change]] = defaultdict(list)
     for difference in differences:
-        before = difference.before
-        after = difference.after
-        if before is None or after is None:
-            continue
         for key in difference.keys:
-            by_subject[difference.subject].append(_Change(by_key[key], before, after, difference.changed))
+            by_subject[difference.subject].append(_Change(by_key[key], difference))
     for subject, changes in by_subject.items():
         changes.sort(key=lambda change: (not change.probe.is_default, not change.probe.jobs))
         yield from _of_template(_Group(comparison, subject, changes))
@@ -180,7 +181,7 @@ def _altered(group: _Group) -> Iterator[Finding]:
     details: list[str] = []
     grade = Grade.NOTE
     for change in group.changes:
-        for name in change.changed:
+        for name in change.difference.changed:
             old = change.before.values.get(name)
             new = change.after.values.get(name)
             line = f"`{name}` {_shown(name, old)} → {_shown(name, new)}"

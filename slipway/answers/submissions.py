@@ -41,7 +41,6 @@ ORDER = "order of capacity types"
 MACHINES = "machines"
 TIME_LIMIT = "time limit"
 PRICE = "price beyond pools"
-_LINE = "\n"
 RUN_COST = "cost until the time limit"
 
 
@@ -84,9 +83,9 @@ def _answer(catalog: Catalog, probe: Probe, name: str, now: datetime) -> Answer:
         possible = _possible(prepared, probe, now)
         values = {**_values(prepared, possible), **_costs(prepared, probe, possible)}
     except ConfigError as error:
-        text = f"{error.what}: {error.why.split(_LINE)[0]}"
+        why = error.why.partition("\n")[0]
         # Of wrong parameters, the mistake itself says enough.
-        text = text.rpartition(" wrong: ")[2]
+        text = f"{error.what}: {why}".rpartition(" wrong: ")[2]
         return replace(answer, state=State.NO, text=text, values={CAUSE: REQUEST})
     except PolicyError as error:
         return replace(answer, state=State.NO, text=error.what, values={CAUSE: OFFER})
