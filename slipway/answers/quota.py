@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from slipway.answers.answer import Answer, Difference, State
+from slipway.answers.answer import Answer, Difference, State, Value
 from slipway.answers.comparison import Comparison, Side
 from slipway.base.formatting import join
 from slipway.deploying.deployment.schedule import prepared
@@ -31,7 +31,7 @@ _FREED_FIRST = (What.DELETE_FIRST, What.CLEAR)
 
 def answers(comparison: Comparison, side: Side) -> Iterator[Answer]:
     """Yield an answer for each quota now and at maximum, for the runs of templates, and for each coming cluster."""
-    if comparison.world.live.skipped:
+    if comparison.world.live.skipped or comparison.unknown:
         return
     for row in _report(comparison, side).lines:
         state = State.NO if row.short else State.YES
@@ -48,7 +48,10 @@ def answers(comparison: Comparison, side: Side) -> Iterator[Answer]:
             yield Answer(_RUN, (line.key,), subject, run_state, values={"short": line.short, "needed": line.ceiling})
     for name, ready in _readiness(comparison, side).items():
         state = State.NO if ready.lacking else State.YES
-        values = {"short": sum(line.short for line in ready.lacking), "begins": moment_in_words(ready.begins)}
+        values: dict[str, Value] = {
+            "short": sum(line.short for line in ready.lacking),
+            "begins": moment_in_words(ready.begins),
+        }
         yield Answer(_DATE, (name,), Subject("cluster", name), state, ready.why, values)
     catalog = comparison.old if side is Side.BEFORE else comparison.new
     for name, cluster in catalog.dormant.items():
@@ -213,7 +216,7 @@ def _awaits(answer: Answer, ready: Readiness | None) -> Finding:
 
 def _unknown(comparison: Comparison, report: QuotaReport) -> Iterator[Finding]:
     """Yield in one finding that quota can't be read, if the change draws more of it."""
-    if comparison.world.live.skipped or Side.AFTER in comparison.unknown:
+    if comparison.world.live.skipped or comparison.unknown:
         return
     before = {row.key: row.ceiling for row in _report(comparison, Side.BEFORE).lines}
     rows = [row for row in report.lines if row.state == "unknown" and row.ceiling > before.get(row.key, 0)]
