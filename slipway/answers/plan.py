@@ -210,7 +210,7 @@ def _fate(plan: ClusterPlan) -> Iterator[Finding]:
     elif plan.new is None:
         if plan.old:
             yield _deleted(plan)
-    elif plan.old is None or (plan.old.id == plan.new.id and plan.is_created):
+    elif plan.old is None or (plan.old.id == plan.new.id and plan.is_lost and plan.is_created):
         yield _created(plan, plan.new)
     elif plan.old.id != plan.new.id:
         yield _replaced(plan, plan.new)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from fnmatch import fnmatchcase
 from math import inf
 from typing import Any
@@ -42,14 +41,12 @@ def answers(comparison: Comparison, side: Side) -> Iterator[Answer]:
     for key, text in _broken(comparison, side).items():
         yield Answer(_RULE, key, Subject(*key[1:]), State.NO, text)
     catalog = facts.catalog
-    templates = catalog.templates.values()
-    pools = [(cluster.name, pool.name) for cluster in catalog.expected for pool in cluster.pools]
-    for cluster, pool in unused_pools(pools, templates):
+    for cluster, pool in _unused_pools(catalog):
         name = f"{cluster}/{pool}"
         yield Answer(_WARNING, (name,), Subject("pool", name), text="no template can run on it, and it is billed")
-    for image, names in ended_images(templates, comparison.world.now).items():
+    for image, names in ended_images(catalog.templates.values(), comparison.world.now).items():
         text = f"{join(f'`{name}`' for name in names)} runs it after the end of its support"
-        yield Answer(_WARNING, (image.uri,), Subject("image", image.uri), text=text)
+        yield Answer(_WARNING, (image.name,), Subject("image", image.name), text=text)
 
 
 def findings(comparison: Comparison, differences: Sequence[Difference]) -> Iterator[Finding]:
@@ -109,6 +106,17 @@ def _broken(comparison: Comparison, side: Side) -> Mapping[tuple[str, ...], str]
         _add(broken, key, found.sentence)
     broken.pop((), None)
     return broken
+
+
+def _unused_pools(catalog: Catalog) -> Iterator[tuple[str, str]]:
+    """Yield clusters with their pools that no template fits. Of several equal pools, offers name only the first."""
+    own = [cluster for cluster in catalog.clusters.values() if not cluster.adopted]
+    machines = {(cluster.name, pool.name): pool.machine for cluster in own for pool in cluster.pools}
+    unused = unused_pools(machines, catalog.templates.values())
+    used = {(name, machines[name, pool]) for name, pool in machines.keys() - {*unused}}
+    for name, pool in unused:
+        if (name, machines[name, pool]) not in used:
+            yield name, pool
 
 
 def _add(broken: dict[tuple[str, ...], str], key: tuple[str, ...], text: str) -> None:
