@@ -38,6 +38,9 @@ _MOST_OFF = 2
 def answers(comparison: Comparison, side: Side) -> Iterator[Answer]:
     """Yield each broken rule, and each warning of `slipway check` or `pulumi up`."""
     facts = comparison.before if side is Side.BEFORE else comparison.after
+    # The first deployment's empty stack only has the declared rules.
+    if comparison.first and side is Side.BEFORE:
+        return
     for key, text in _broken(comparison, side).items():
         yield Answer(_RULE, key, Subject(*key[1:]), State.NO, text)
     catalog = facts.catalog
