@@ -51,7 +51,9 @@ def by_our_fault(problem: str, error: Exception) -> str:
     return f"{problem} because of a bug in Slipway; report it ({type(error).__name__}: {error})"
 
 
-def _changed(answers: Callable[[Comparison, Side], Iterator[Answer]], comparison: Comparison) -> Sequence[Difference]:
+def _changed(
+    answers: Callable[[Comparison, Side], Iterator[Answer]], comparison: Comparison
+) -> Sequence[Difference]:
     before = tuple(answers(comparison, Side.BEFORE))
     after = tuple(answers(comparison, Side.AFTER))
     return differences(before, after)
