@@ -10,7 +10,8 @@ from itertools import chain
 
 from slipway.answers.answer import Answer, Difference, Value
 from slipway.answers.comparison import Comparison, Side
-from slipway.model.budget import Budget
+from slipway.base.formatting import percent
+from slipway.model.budget import WARNS_AT, Budget
 from slipway.model.catalog.clusters import Cluster, Pool
 from slipway.model.catalog.model import Catalog
 from slipway.model.findings.finding import Finding, Grade, Subject
@@ -69,11 +70,18 @@ def findings(comparison: Comparison, differences: Sequence[Difference]) -> Itera
         changes = [difference for difference in differences if difference.question == kind]
         if changes:
             yield _finding(comparison, kind, changes)
-    if not comparison.unknown and _uses_up_budget(comparison.new) and not _uses_up_budget(comparison.old):
-        month = _month(_idle(comparison.new.clusters.values()))
-        sentence = f"idle machines cost ${month:,.0f} a month, which uses up the budget: then submissions are rejected"
-        subject = Subject("budget", "stack")
-        yield KINDS[IDLE].of(subject, sentence, grade=Grade.BLOCKING, field="slipway:budget.stack")
+    if not comparison.unknown:
+        yield from _budget(_budget_share(comparison.old), _budget_share(comparison.new))
+
+
+def _budget(before: float, after: float) -> Iterator[Finding]:
+    """Yield that idle machines alone newly use an enforced budget up, or nearly."""
+    limit = 1.0 if after > 1 else WARNS_AT
+    if after > limit >= before:
+        sentence = f"idle machines alone use {percent(after)} of the budget, after which submissions are rejected"
+        grade = Grade.BLOCKING if after > 1 else Grade.WARNING
+        subject = Subject("budget", "share")
+        yield KINDS["stack-warning"].of(subject, sentence, grade=grade, field="slipway:budget.stack")
 
 
 def _finding(comparison: Comparison, kind: str, changes: Sequence[Difference]) -> Finding:
@@ -86,7 +94,8 @@ def _finding(comparison: Comparison, kind: str, changes: Sequence[Difference]) -
     limit = asks_above((comparison.before.policy, comparison.after.policy), kind)
     date = highest.keys[0][0]
     when = "" if date == _NOW else f" from {date}"
-    sentence = f"costs ${before:,.0f} → ${after:,.0f} a month {_LOADS[kind]}{when}"
+    more = "more" if rise > 0 else "less"
+    sentence = f"costs ${abs(after - before):,.0f} {more} a month {_LOADS[kind]}{when}: ${before:,.0f} → ${after:,.0f}"
     if unpriced > 0:
         sentence = f"{sentence}; {unpriced:.0f} more machines have no known price"
     grade = Grade.NOTE
@@ -100,12 +109,12 @@ def _finding(comparison: Comparison, kind: str, changes: Sequence[Difference]) -
     return replace(found, facts=facts, cost=rise)
 
 
-def _uses_up_budget(catalog: Catalog) -> bool:
-    """Return whether idle machines cost more than the stack's enforced budget."""
+def _budget_share(catalog: Catalog) -> float:
+    """Return the share of the stack's enforced budget that idle machines use; 0 without one."""
     budget = catalog.budget or Budget()
-    if budget.stack is None or not budget.enforce:
-        return False
-    return float(_month(_idle(catalog.clusters.values()))) > budget.stack
+    if not budget.stack or not budget.enforce:
+        return 0.0
+    return float(_month(_idle(catalog.clusters.values()))) / budget.stack
 
 
 def _dates(comparison: Comparison) -> list[datetime]:

@@ -32,6 +32,8 @@ _LONGEST = 30
 _LONGEST_DETAIL = 200
 _SOON = timedelta(days=7)
 """An end sooner than this surprises people who have jobs in progress."""
+_LONG = timedelta(days=365)
+"""A new end later than this surprises no one."""
 _WORKFLOW = timedelta(hours=2, minutes=30)
 """A longer wait hardly fits into a deployment workflow, which ends after three hours."""
 _FIRST = datetime.min.replace(tzinfo=UTC)
@@ -198,29 +200,21 @@ def _of(
     field = ""
     if keys:
         field = keys[0] if keys[0].startswith("gcp:") else f"slipway:persistentResources.{plan.name}.{keys[0]}"
+    found = KINDS[kind].of(Subject("cluster", plan.name), sentence, fix, grade=grade, field=field)
     facts = {"jobs": len(distinct(plan.jobs)), "users": users(plan.jobs)}
-    found = KINDS[kind].of(Subject("cluster", plan.name), sentence, fix, grade=grade, field=field, **facts)
     edits = [_edit_text(edit, _LONGEST_DETAIL) for edit in plan.edits]
-    return replace(found, details=(*edits, *job_lines(plan.jobs, plan.now)), cost=float(cost.known))
+    details = (*edits, *job_lines(plan.jobs, plan.now))
+    return replace(found, details=details, cost=float(cost.known), facts=facts)
 
 
 def _fate(plan: ClusterPlan) -> Iterator[Finding]:
-    if plan.leaving and plan.leaving.what is What.REFUSE:
-        yield _rejected(plan, plan.leaving)
-    elif plan.new is None:
+    if plan.new is None:
         if plan.old:
             yield _deleted(plan)
-    elif plan.old is None or (plan.old.id == plan.new.id and plan.is_lost and plan.is_created):
+    elif plan.old is None or (plan.is_lost and plan.is_created and not plan.edits):
         yield _created(plan, plan.new)
     elif plan.old.id != plan.new.id:
         yield _replaced(plan, plan.new)
-
-
-def _rejected(plan: ClusterPlan, action: Action) -> Finding:
-    why = jobs_text(plan.jobs) or action.why.words
-    sentence = f"replace (delete before create) is rejected until the cluster is idle: {why}. {_edits_text(plan)}"
-    fix = "deploy after the last job ends, or set `replacement: rollover`"
-    return _of("cluster-rejected", plan, sentence, fix, grade=Grade.BLOCKING)
 
 
 def _created(plan: ClusterPlan, new: Cluster) -> Finding:
@@ -228,7 +222,8 @@ def _created(plan: ClusterPlan, new: Cluster) -> Finding:
     verb = "create" if plan.is_created else "offered again, as it still exists"
     why = ""
     if plan.old:
-        why = ", as the deployed cluster no longer exists"
+        verb = "create again"
+        why = ", as the deployed cluster failed or no longer exists"
     elif isinstance(plan.was, DormantCluster) and plan.was.season.begins:
         why = ", as its season has begun"
     sentence = f"{verb}{why}: {_sizes(new)}, {dollars(price)} idle"
@@ -236,31 +231,40 @@ def _created(plan: ClusterPlan, new: Cluster) -> Finding:
 
 
 def _replaced(plan: ClusterPlan, new: Cluster) -> Finding:
-    edits = _edits_text(plan)
-    grade = Grade.NOTE if plan.is_continued else Grade.WARNING
-    if plan.is_lost:
-        sentence = f"create again, as the deployed cluster failed or no longer exists: {edits}"
-        return _of("cluster-replaced", plan, sentence, grade=grade)
-    if new.replacement == IN_PLACE and plan.is_created:
-        return _replaced_in_place(plan, grade)
-    needed = machines_text(new.minimum_machines) if plan.is_created else ""
-    both = plan.held_price + idle_price(new)
-    parts = [f"replace (create before delete): {edits}"]
-    if needed:
+    if new.replacement == IN_PLACE and plan.is_created and not plan.is_lost:
+        return _replaced_in_place(plan)
+    needed = ""
+    parts = [f"replace (create before delete): {_edits_text(plan)}"]
+    if not plan.is_created:
+        parts.append(f"`{new.id}` exists already")
+    elif new.minimum_machines:
+        needed = machines_text(new.minimum_machines)
         parts.append(f"Needs {needed} more now")
-    if plan.jobs and plan.drains:
-        parts.append(f"Old cluster runs until {jobs_text(plan.jobs)} ended; both are billed ({dollars(both)})")
+    if plan.is_lost:
+        parts.append("The deployed cluster failed or no longer exists")
+    elif plan.jobs and plan.drains:
+        overlap = dollars(plan.held_price)
+        parts.append(f"The old cluster finishes {jobs_text(plan.jobs)}, and is also billed until then ({overlap})")
+    grade = Grade.NOTE if plan.is_continued else Grade.WARNING
     found = _of("cluster-replaced", plan, ". ".join(parts), grade=grade, cost=plan.held_price)
-    return replace(found, facts={**found.facts, "needed": needed, "overlapPerHour": float(both.known)})
+    return replace(found, facts={**found.facts, "needed": needed, "overlapPerHour": found.cost})
 
 
-def _replaced_in_place(plan: ClusterPlan, grade: Grade) -> Finding:
-    sentence = f"replace (delete before create): {_edits_text(plan)}. Submissions to it fail until the new cluster runs"
+def _replaced_in_place(plan: ClusterPlan) -> Finding:
+    parts = [f"replace (delete before create): {_edits_text(plan)}. Submissions fail until the new cluster runs"]
     scarce = machines_text(_scarce(plan.held))
-    if scarce and grade is Grade.WARNING:
-        sentence = f"{sentence}; {scarce} may not be available again"
+    grade = Grade.WARNING
+    fix = ""
+    if plan.is_continued:
+        grade = Grade.NOTE
+    elif plan.jobs:
         grade = Grade.BLOCKING
-    return _of("cluster-replaced", plan, sentence, grade=grade)
+        parts.append(f"the deployment is rejected while {jobs_text(plan.jobs)} runs")
+        fix = "deploy after the last job ends, or set `replacement: rollover`"
+    elif scarce:
+        grade = Grade.BLOCKING
+        parts.append(f"{scarce} may not be available again")
+    return _of("cluster-replaced", plan, "; ".join(parts), fix, grade=grade)
 
 
 def _deleted(plan: ClusterPlan) -> Finding:
@@ -283,13 +287,11 @@ def _deleted(plan: ClusterPlan) -> Finding:
 def _adoption(plan: ClusterPlan) -> Iterator[Finding]:
     old = plan.was.id if plan.was and plan.was.adopted else ""
     new = plan.becomes.id if plan.becomes and plan.becomes.adopted else ""
-    if new not in ("", old):
-        sentence = f"import: submissions run on `{new}`, which has another owner; deployments never change or delete it"
-        grade = Grade.WARNING if plan.was else Grade.NOTE
-        yield _of("cluster-updated", plan, sentence, grade=grade, key="id")
-    if old not in ("", new):
+    if old != new:
         sentence = f"`{old}` is no longer offered; its jobs continue, and its owner keeps it"
-        yield _of("cluster-orphaned", plan, sentence, grade=Grade.WARNING, key="")
+        if new:
+            sentence = f"import: jobs run on `{new}`, which has another owner; deployments never change or delete it"
+        yield _of("cluster-orphaned", plan, sentence, grade=Grade.WARNING, key="id")
 
 
 @dataclass(frozen=True)
@@ -313,7 +315,7 @@ def _capacity(plan: ClusterPlan) -> Iterator[Finding]:
     if parts:
         sentence = "; ".join(part.text for part in parts[:_MOST_NAMED])
         found = _of("capacity-changed", plan, sentence, grade=parts[0].grade, key=parts[0].key)
-        yield replace(found, details=tuple(part.text for part in parts[_MOST_NAMED:]))
+        yield replace(found, details=(*(part.text for part in parts[_MOST_NAMED:]), *found.details))
 
 
 def _to_come(plan: ClusterPlan) -> Iterator[_Part]:
@@ -339,7 +341,7 @@ def _fewer_machines(plan: ClusterPlan, was: Cluster, becomes: Cluster) -> Iterat
     most_then = _sums((str(pool.machine), pool.max) for pool in becomes.pools)
     for machine in ready - ready_then:
         yield _Part(f"keeps {ready_then[machine]} instead of {ready[machine]} `{machine}`", grade, "pools")
-    for machine in most - most_then:
+    for machine in (most - most_then).keys() - (ready - ready_then).keys():
         text = f"can grow to {most_then[machine]} instead of {most[machine]} `{machine}`"
         yield _Part(text, Grade.WARNING, "pools")
 
@@ -363,20 +365,22 @@ def _sums(amounts: Iterable[tuple[str, int]]) -> Counter[str]:
 def _dates(plan: ClusterPlan, was: Cluster, becomes: Cluster) -> Iterator[_Part]:
     old = was.season
     new = becomes.season
+    # A cluster that the dates delete has a finding of its own.
+    warning = Grade.NOTE if plan.old and plan.new is None else Grade.WARNING
     if old.begins != new.begins:
         is_less = (new.begins or _FIRST) > max(old.begins or _FIRST, plan.now)
         text = f"`from` {_date(old.begins)} → {_date(new.begins)}"
-        yield _Part(text, Grade.WARNING if is_less else Grade.NOTE, "from")
+        yield _Part(text, warning if is_less else Grade.NOTE, "from")
     if old.ends != new.ends:
         end = new.ends or _LAST
-        grade = Grade.BLOCKING if end < plan.now + _SOON else Grade.WARNING
-        is_less = end < (old.ends or _LAST)
+        grade = Grade.BLOCKING if end < plan.now + _SOON else warning
+        is_less = end < min(old.ends or _LAST, plan.now + _LONG)
         text = f"`until` {_date(old.ends)} → {_date(new.ends)}"
         yield _Part(text, grade if is_less else Grade.NOTE, "until")
     if old.idle_limit != new.idle_limit:
         is_less = (new.idle_limit or timedelta.max) < (old.idle_limit or timedelta.max)
         text = f"`idleLimit` {_span(old.idle_limit)} → {_span(new.idle_limit)}"
-        yield _Part(text, Grade.WARNING if is_less else Grade.NOTE, "idleLimit")
+        yield _Part(text, warning if is_less else Grade.NOTE, "idleLimit")
 
 
 def _alternatives(was: Cluster, becomes: Cluster) -> Iterator[_Part]:
@@ -384,11 +388,15 @@ def _alternatives(was: Cluster, becomes: Cluster) -> Iterator[_Part]:
     if becomes.alternative or was.alternative:
         return
     known = [_option(option) for option in was.options[1:]]
-    listed = [_option(option) for option in becomes.options[1:]]
-    for option in [option for option in listed if option not in known]:
-        yield _Part(f"may be created as {option} if its machines are not available", Grade.WARNING, "alternatives")
-    for option in [option for option in known if option not in listed]:
-        yield _Part(f"is no longer created as {option} instead", Grade.WARNING, "alternatives")
+    machines = {pool.machine.type for option in was.options for pool in option.pools}
+    for option in becomes.options[1:]:
+        if _option(option) not in known:
+            is_other = any(pool.machine.type not in machines for pool in option.pools)
+            text = f"may be created as {_option(option)} if its machines are not available"
+            yield _Part(text, Grade.WARNING if is_other or not known else Grade.NOTE, "alternatives")
+    if len(becomes.alternatives) < len(was.alternatives):
+        count = f"{len(was.alternatives)} → {len(becomes.alternatives)}"
+        yield _Part(f"`alternatives` {count}", Grade.NOTE, "alternatives")
 
 
 def _option(option: Cluster) -> str:
@@ -410,21 +418,28 @@ def _settings(plan: ClusterPlan) -> Iterator[Finding]:
     elif was.replacement != becomes.replacement:
         how = "update in place: `replacement`"
         sentence = f"{how} {was.replacement} → {becomes.replacement}, which decides how later edits replace the cluster"
-        is_riskier = becomes.replacement == IN_PLACE or was.replacement == PROTECT
+        is_riskier = not plan.edits and (becomes.replacement == IN_PLACE or was.replacement == PROTECT)
         grade = Grade.WARNING if is_riskier else Grade.NOTE
         yield _of("cluster-updated", plan, sentence, grade=grade, key="replacement")
 
 
 def _earlier_clusters(comparison: Comparison) -> Iterator[Finding]:
-    """Yield deletions of clusters that are current on neither side: drained, failed, or of a failed deployment."""
+    """Yield clusters that are current on neither side, and are deleted, or drain for longer than they should."""
     current = {cluster.id for cluster in (*comparison.old.clusters.values(), *comparison.new.clusters.values())}
-    drained = {*comparison.old.retiring, *comparison.before.kept}
+    kept = comparison.before.kept
+    late = {id_ for id_, entry in kept.items() if entry.overdue}
+    drained = {*comparison.old.retiring, *kept}
+    kind = KINDS["cluster-deleted"]
     for action in comparison.actions:
+        subject = Subject("cluster", action.id)
         if action.what in _REMOVALS and action.id not in current:
             sentence = "delete: an earlier deployment created it and did not finish"
             if action.id in drained:
                 sentence = "delete: drained, and its last job has ended"
-            yield KINDS["cluster-deleted"].of(Subject("cluster", action.id), sentence, grade=Grade.NOTE)
+            yield kind.of(subject, sentence, grade=Grade.NOTE)
+        elif action.overdue and action.id not in (*late, *current):
+            who = jobs_text(action.jobs) or action.why.words
+            yield kind.of(subject, f"drains for longer than `retireWithin`: {who}", grade=Grade.WARNING)
 
 
 def deleted_by_engine(comparison: Comparison) -> frozenset[str]:
@@ -450,9 +465,9 @@ def _cancelled(comparison: Comparison) -> Iterator[Finding]:
             who = jobs_text(jobs) or "unlisted work"
             sentence = f"{who} on it: cancelled, as Pulumi deletes `{id_}` and does not wait"
             fix = "deploy after the jobs end, or keep the cluster declared until then"
+            found = KINDS["jobs-cancelled"].of(_subject(comparison, id_), sentence, fix)
             facts = {"jobs": len(distinct(jobs)), "users": users(jobs)}
-            found = KINDS["jobs-cancelled"].of(_subject(comparison, id_), sentence, fix, **facts)
-            yield replace(found, details=job_lines(jobs, comparison.world.now))
+            yield replace(found, details=job_lines(jobs, comparison.world.now), facts=facts)
 
 
 def _of_step(comparison: Comparison, step: Touched) -> Iterator[Finding]:
@@ -462,7 +477,7 @@ def _of_step(comparison: Comparison, step: Touched) -> Iterator[Finding]:
     removed = {action.id for action in comparison.actions if action.what in _REMOVALS}
     if step.destroyed:
         if id_ not in removed and not _is_removed(comparison, id_):
-            yield _deleted_unplanned(comparison, step)
+            yield from _deleted_unplanned(comparison, step)
     elif step.fate is Fate.FORGOTTEN or step.goes:
         sentence = f"`{id_}` leaves Pulumi's state and keeps running: it is billed, and no deployment deletes it"
         yield KINDS["cluster-orphaned"].of(subject, sentence, grade=Grade.BLOCKING)
@@ -481,16 +496,21 @@ def _is_removed(comparison: Comparison, id_: str) -> bool:
     return cluster is not None and cluster.name not in comparison.new.clusters
 
 
-def _deleted_unplanned(comparison: Comparison, step: Touched) -> Finding:
-    cluster = (_live_clusters(comparison) or {}).get(step.physical)
-    held = cluster.machines if cluster else ()
+def _deleted_unplanned(comparison: Comparison, step: Touched) -> Iterator[Finding]:
+    """Yield a cluster that Pulumi deletes although it is declared, or that no catalog has."""
+    id_ = step.physical
+    clusters = _live_clusters(comparison)
+    if clusters is not None and id_ not in clusters:
+        return
+    held = clusters[id_].machines if clusters else ()
+    is_declared = id_ in comparison.after.kept or comparison.new.cluster_named(id_) is not None
     field = next(iter(step.replaces), "")
     because = f" because of `{field}`" if field else ""
-    gives_back = f"; gives back {machines_text(held)}" if held else ""
-    sentence = f"delete: Pulumi deletes `{step.physical}`{because}, although the plan keeps it{gives_back}"
+    declared = ", although the program declares it" if is_declared else ""
+    sentence = f"delete: Pulumi deletes `{id_}`{because}{declared}; gives back {machines_text(held) or 'its machines'}"
+    grade = Grade.BLOCKING if is_declared or _scarce(held) else Grade.WARNING
     fix = "find what in the program deletes it"
-    subject = _subject(comparison, step.physical)
-    return KINDS["cluster-deleted"].of(subject, sentence, fix, grade=Grade.BLOCKING, field=field)
+    yield KINDS["cluster-deleted"].of(_subject(comparison, id_), sentence, fix, grade=grade, field=field)
 
 
 def _created_unplanned(comparison: Comparison, step: Touched) -> Iterator[Finding]:
@@ -508,7 +528,7 @@ def _created_unplanned(comparison: Comparison, step: Touched) -> Iterator[Findin
     if keys:
         named = join(f"`{key}`" for key in keys[:_MOST_NAMED])
         sentence = f"Pulumi creates `{id_}` with other {named} than the catalog publishes"
-        yield KINDS["cluster-created"].of(subject, sentence, grade=Grade.BLOCKING)
+        yield KINDS["cluster-updated"].of(subject, sentence, grade=Grade.BLOCKING)
 
 
 def _differing_requests(comparison: Comparison, step: Touched, cluster: Cluster) -> list[str]:

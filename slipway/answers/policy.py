@@ -17,6 +17,7 @@ from slipway.deploying.engine.preview import Objection
 from slipway.deploying.generations.action import What
 from slipway.google.catalog.lookup import ended_images, unused_pools
 from slipway.model.budget import Budget
+from slipway.model.catalog.clusters import Pool
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import render
 from slipway.model.findings.finding import Finding, Grade, Subject
@@ -44,9 +45,13 @@ def answers(comparison: Comparison, side: Side) -> Iterator[Answer]:
     for key, text in _broken(comparison, side).items():
         yield Answer(_RULE, key, Subject(*key[1:]), State.NO, text)
     catalog = facts.catalog
+    deployed = comparison.old.clusters
     for cluster, pool in _unused_pools(catalog):
-        name = f"{cluster}/{pool}"
-        yield Answer(_WARNING, (name,), Subject("pool", name), text="no template can run on it, and it is billed")
+        name = f"{cluster}/{pool.name}"
+        # New machines are often declared before their template.
+        values = {"accelerators": bool(pool.machine.accelerator) and cluster in deployed}
+        text = "no template can run on it, and it is billed"
+        yield Answer(_WARNING, (name,), Subject("pool", name), text=text, values=values)
     for image, names in ended_images(catalog.templates.values(), comparison.world.now).items():
         text = f"{join(f'`{name}`' for name in names)} runs it after the end of its support"
         yield Answer(_WARNING, (image.name,), Subject("image", image.name), text=text)
@@ -62,7 +67,8 @@ def findings(comparison: Comparison, differences: Sequence[Difference]) -> Itera
             fix = "change what breaks the rule, or ask the owner of the policy"
             yield KINDS[kind].of(answer.subject, answer.text, fix, grade=grade, field=_field_of(answer.subject))
         elif answer and difference.is_new and not comparison.first:
-            yield KINDS["stack-warning"].of(answer.subject, answer.text)
+            grade = Grade.BLOCKING if answer.values.get("accelerators") else Grade.WARNING
+            yield KINDS["stack-warning"].of(answer.subject, answer.text, grade=grade)
     if not comparison.first and not comparison.unknown:
         yield from _loosened_rules(comparison.before.policy, comparison.after.policy)
         yield from _loosened_severities(comparison.before.policy, comparison.after.policy)
@@ -111,15 +117,15 @@ def _broken(comparison: Comparison, side: Side) -> Mapping[tuple[str, ...], str]
     return broken
 
 
-def _unused_pools(catalog: Catalog) -> Iterator[tuple[str, str]]:
-    """Yield clusters with their pools that no template fits. Of several equal pools, offers name only the first."""
+def _unused_pools(catalog: Catalog) -> Iterator[tuple[str, Pool]]:
+    """Yield pools that no template fits, by cluster. Of several equal pools, offers name only the first."""
     own = [cluster for cluster in catalog.clusters.values() if not cluster.adopted]
-    machines = {(cluster.name, pool.name): pool.machine for cluster in own for pool in cluster.pools}
-    unused = unused_pools(machines, catalog.templates.values())
-    used = {(name, machines[name, pool]) for name, pool in machines.keys() - {*unused}}
+    pools = {(cluster.name, pool.name): pool for cluster in own for pool in cluster.pools}
+    unused = unused_pools(pools, catalog.templates.values())
+    used = {(name, pools[name, pool].machine) for name, pool in pools.keys() - {*unused}}
     for name, pool in unused:
-        if (name, machines[name, pool]) not in used:
-            yield name, pool
+        if (name, pools[name, pool].machine) not in used:
+            yield name, pools[name, pool]
 
 
 def _add(broken: dict[tuple[str, ...], str], key: tuple[str, ...], text: str) -> None:
@@ -151,7 +157,7 @@ def _loosened_rules(before: _Rules, after: _Rules) -> Iterator[Finding]:
             sentence = f"{level} rule `{key}` is loosened: {_shown(was)} → {_shown(now)}"
             if now is None and _setting(after, ADVISORY, key) is not None:
                 sentence = f"rule `{key}` no longer rejects deployments: mandatory → advisory"
-            grade = Grade.BLOCKING if level == MANDATORY else Grade.WARNING
+            grade = Grade.BLOCKING if level == MANDATORY else Grade.NOTE
             yield _loosened(key, level, sentence, grade, f"slipway:policy.{level}.{key}")
 
 
@@ -230,10 +236,12 @@ def _allowances(comparison: Comparison) -> Iterator[Finding]:
         sentence = f"{_meaning(name)} {_usd(was)} → {_usd(now)}"
         grade = _grade(name, was, now, rejects=rejects)
         yield kind.of(Subject("allowance", name), sentence, grade=grade, field=f"slipway:{name}")
-    if enforced[0] != enforced[1] and (before.keys() | after.keys()) - {"agents.perDay", "workspace.confirmAbove"}:
+    limits = join(f"{whose} {usd(limit)}" for whose, limit in (comparison.new.budget or Budget()).refusing.items())
+    if enforced[0] != enforced[1] and limits:
+        sentence = f"submissions beyond {limits} a month are {'rejected' if enforced[1] else 'no longer rejected'}"
         kind = KINDS["allowance-loosened" if enforced[0] else "allowance-tightened"]
-        effect = "beyond a budget are accepted, with a warning" if enforced[0] else "beyond a budget are rejected"
-        yield kind.of(Subject("allowance", "budget.enforce"), f"submissions {effect}", field="slipway:budget.enforce")
+        grade = Grade.BLOCKING if enforced[0] else Grade.NOTE
+        yield kind.of(Subject("allowance", "budget.enforce"), sentence, grade=grade, field="slipway:budget.enforce")
     yield from _agent_machines(comparison.old, comparison.new)
 
 
@@ -271,7 +279,8 @@ def _grade(name: str, was: float, now: float, *, rejects: bool) -> Grade:
         return Grade.WARNING if is_small or is_advisory else Grade.BLOCKING
     if now == 0 and rejects and name.startswith("budget."):
         return Grade.BLOCKING
-    return Grade.NOTE if name == "workspace.confirmAbove" else Grade.WARNING
+    is_minor = was == inf or name == "workspace.confirmAbove" or name.startswith("budget.users.")
+    return Grade.NOTE if is_minor else Grade.WARNING
 
 
 def _meaning(name: str) -> str:

@@ -10,7 +10,7 @@ from slipway.answers.comparison import Comparison, Side
 from slipway.base.formatting import join
 from slipway.deploying.deployment.schedule import prepared
 from slipway.deploying.generations.action import DELETE, Action, What
-from slipway.google.live import Increase
+from slipway.google.live import Increase, Unknown
 from slipway.google.quota.assessment import assess
 from slipway.google.quota.metrics import request_command
 from slipway.google.quota.report import QuotaReport, QuotaRow
@@ -216,7 +216,8 @@ def _awaits(answer: Answer, ready: Readiness | None) -> Finding:
 
 def _unknown(comparison: Comparison, report: QuotaReport) -> Iterator[Finding]:
     """Yield in one finding that quota can't be read, if the change draws more of it."""
-    if comparison.world.live.skipped or comparison.unknown:
+    # A review that can't read the clusters is incomplete, which it reports once.
+    if comparison.unknown or isinstance(comparison.world.live.clusters, Unknown):
         return
     before = {row.key: row.ceiling for row in _report(comparison, Side.BEFORE).lines}
     rows = [row for row in report.lines if row.state == "unknown" and row.ceiling > before.get(row.key, 0)]

@@ -38,7 +38,7 @@ def approving(part: Cluster, **sums: float) -> Facts:
 def test_a_higher_maximum_costs_more_at_maximum_only() -> None:
     (part,) = findings(facts(h100(1, 4)), facts(h100(1, 6))).values()
     assert (part.kind, part.grade, part.cost) == ("most-cost", NOTE, 200)
-    assert part.sentence == "costs $292,000 → $438,000 a month with every pool at its maximum"
+    assert part.sentence == "costs $146,000 more a month with every pool at its maximum: $292,000 → $438,000"
     assert findings(facts(h100(1, 4)), facts(h100(1, 4))) == {}
 
 
@@ -74,7 +74,7 @@ def test_idle_machines_use_up_an_enforced_budget() -> None:
     budget = Budget(stack=50_000, enforce=True)
     parts = compared(facts(h100(1, 4)), facts(h100(1, 4), budget=budget))
     (part,) = cost.findings(parts, ())
-    assert part.grade is BLOCKING and "$73,000 a month, which uses up the budget" in part.sentence
+    assert part.grade is BLOCKING and part.sentence.startswith("idle machines alone use 146 %")
     assert findings(facts(h100(1, 4), budget=budget), facts(h100(1, 4), budget=budget)) == {}
 
 

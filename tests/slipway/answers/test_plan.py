@@ -61,7 +61,7 @@ def test_a_cluster_is_replaced() -> None:
     assert (part.kind, part.subject, part.grade) == ("cluster-replaced", "cluster h100", WARNING)
     assert part.sentence == (
         "replace (create before delete): `pools.workers.replicas.max` 4 → 6. Needs 1 `a3-highgpu-8g` more now. "
-        "Old cluster runs until job `tune` (ada) ended; both are billed ($202.28/h)"
+        "The old cluster finishes job `tune` (ada), and is also billed until then ($101.14/h)"
     )
     assert part.field == "slipway:persistentResources.h100.pools.workers.replicas.max"
     assert (part.facts["users"], part.facts["jobs"], round(part.cost)) == (("ada",), 1, 101)
@@ -73,16 +73,16 @@ def test_in_place_replacement_is_blocking_and_rejected_while_jobs_run() -> None:
     new = replace(NEW, replacement=IN_PLACE)
     old = replace(OLD, replacement=IN_PLACE)
     assert found(facts(old), facts(new))["cluster-replaced"].grade is BLOCKING
-    rejected = found(facts(old), facts(new, kept(OLD, JOB)), jobs=[JOB])["cluster-rejected"]
-    assert rejected.grade is BLOCKING and "until the cluster is idle: job `tune` (ada)" in rejected.sentence
+    rejected = found(facts(old), facts(new, kept(OLD, JOB)), jobs=[JOB])["cluster-replaced"]
+    assert rejected.grade is BLOCKING and "is rejected while job `tune` (ada) runs" in rejected.sentence
 
 
 def test_a_deployment_that_continues_an_interrupted_one_does_no_new_harm() -> None:
     old, new = replace(OLD, replacement=IN_PLACE), replace(NEW, replacement=IN_PLACE)
     begun = replace(withdrawn(catalog(old), [OLD.id], NOW), under_way="2a2a2a2")
-    comparison = change(facts(old), facts(new, commit="2a2a2a2"), clusters=[]).comparison
+    comparison = change(facts(old), facts(new, commit="2a2a2a2"), clusters=[living(OLD)]).comparison
     live = replace(comparison.world.live, catalog=PublishedCatalog(whole=begun))
-    assert asked(comparison)["cluster-replaced"].grade is WARNING
+    assert asked(comparison)["cluster-replaced"].grade is BLOCKING
     comparison = replace(comparison, world=replace(comparison.world, live=live))
     assert asked(comparison)["cluster-replaced"].grade is NOTE
 
@@ -110,7 +110,7 @@ def test_jobs_are_cancelled_if_pulumi_or_the_program_does_not_keep_their_cluster
     gone = step("delete", VERTEX, OLD.id, old=asked_for(OLD))
     parts = found(facts(OLD), facts(NEW, kept(OLD, JOB)), jobs=[JOB], steps=[gone])
     assert parts["jobs-cancelled"].grade is BLOCKING and "job `tune` (ada)" in parts["jobs-cancelled"].sentence
-    assert "although the plan keeps it" in parts["cluster-deleted"].sentence
+    assert "although the program declares it" in parts["cluster-deleted"].sentence
     assert "jobs-cancelled" in found(facts(OLD), facts(NEW), jobs=[JOB], preview=Preview(why="it was cut"))
     assert "jobs-cancelled" not in found(facts(OLD), facts(NEW, kept(OLD, JOB)), jobs=[JOB])
 
@@ -129,7 +129,7 @@ def test_pulumi_does_other_than_the_program_says() -> None:
     other = step("create", VERTEX, NEW.id, new=asked_for(NEW, network="other"))
     comparison = change(facts(), facts(NEW), clusters=[], steps=[other]).comparison
     made = max(plan.findings(comparison, ()), key=lambda part: part.grade)
-    assert (made.kind, made.grade) == ("cluster-created", BLOCKING) and "`network`" in made.sentence
+    assert (made.kind, made.grade) == ("cluster-updated", BLOCKING) and "`network`" in made.sentence
 
 
 def test_capacity_becomes_less() -> None:
@@ -167,5 +167,5 @@ def test_alternatives_and_settings_change() -> None:
 
 def test_a_cluster_of_another_owner_is_imported_and_left() -> None:
     theirs = replace(OLD, adopted=Adoption(OLD.id))
-    assert found(facts(cluster("cpu")), facts(cluster("cpu"), theirs))["cluster-updated"].grade is NOTE
+    assert found(facts(cluster("cpu")), facts(cluster("cpu"), theirs))["cluster-orphaned"].grade is WARNING
     assert found(facts(cluster("cpu"), theirs), facts(cluster("cpu")))["cluster-orphaned"].grade is WARNING
