@@ -11,7 +11,7 @@ from slipway.answers.answer import Answer, Difference, Value
 from slipway.answers.comparison import Comparison, Side
 from slipway.base.formatting import exact_span, join, last_part, short
 from slipway.deploying.engine.touched import CLUSTER_TYPE, Fate, Touched
-from slipway.deploying.generations.action import DELETE, Action, What
+from slipway.deploying.generations.action import DELETE, What
 from slipway.deploying.generations.published_clusters import departures
 from slipway.google.answers import MISREAD
 from slipway.google.clusters import PersistentResource
@@ -55,8 +55,6 @@ class ClusterPlan:
     new: Cluster | None
     #: The declared cluster does not exist yet.
     is_created: bool
-    #: The action on the deployed cluster if it is no longer current.
-    leaving: Action | None
     #: The deployed cluster has no machines: it does not exist any more, or failed.
     is_lost: bool
     #: The program declares the deployed cluster until its last job ends, and Pulumi does not delete it.
@@ -122,33 +120,30 @@ def _plan(comparison: Comparison, name: str, was: Cluster | None, becomes: Clust
     # The review does not read the former place of a stack that moves.
     moves = _moves(comparison)
     id_ = old.id if old and not moves else ""
-    on_deployed = [action for action in comparison.actions if action.id == id_ and action.current is None]
-    created = {action.id for action in comparison.actions if action.what is What.CREATE}
-    retired = {action.id for action in on_deployed if action.what is What.RETIRE}
-    kept = retired | comparison.after.kept.keys()
     live = _live_clusters(comparison)
     cluster = live.get(id_) if live else None
     is_lost = cluster.failed if cluster else live is not None and not moves
-    held = old.minimum_machines if old else ()
-    if cluster:
-        held = cluster.machines
+    held = old.minimum_machines if old and not is_lost else ()
     return ClusterPlan(
         name=name,
         was=was,
         becomes=becomes,
         old=old,
         new=new,
-        is_created=new is not None and new.id in created,
-        # A rejection follows the other action on the cluster.
-        leaving=on_deployed[-1] if on_deployed else None,
+        is_created=new is not None and new.id in _ids(comparison, What.CREATE),
         is_lost=is_lost,
-        drains=id_ in kept - deleted_by_engine(comparison),
+        drains=id_ in (_ids(comparison, What.RETIRE) | comparison.after.kept.keys()) - deleted_by_engine(comparison),
         jobs=comparison.world.jobs_on(id_) if id_ else (),
-        held=() if is_lost else held,
+        held=cluster.machines if cluster and not is_lost else held,
         edits=(*moves, *_edits(old, new, comparison.new.region)),
         is_continued=name in _continued(comparison),
         now=comparison.world.now,
     )
+
+
+def _ids(comparison: Comparison, *actions: What) -> frozenset[str]:
+    """Return the ids of the clusters that the plan does this with."""
+    return frozenset(action.id for action in comparison.actions if action.what in actions)
 
 
 def _own(cluster: Cluster | None) -> Cluster | None:
@@ -407,7 +402,7 @@ def _settings(plan: ClusterPlan) -> Iterator[Finding]:
     """Yield settings that apply to later edits, and change nothing of the cluster itself."""
     was = _own(plan.was)
     becomes = _own(plan.becomes)
-    if was is None or becomes is None:
+    if was is None or becomes is None or plan.edits:
         return
     usual = timedelta(seconds=CREATE_WITHIN_S)
     before = was.create_within or usual
@@ -416,9 +411,8 @@ def _settings(plan: ClusterPlan) -> Iterator[Finding]:
         sentence = f"`createWithin` {_span(before)} → {_span(after)}: the deployment workflow ends after 3 h"
         yield _of("cluster-updated", plan, sentence, grade=Grade.WARNING, key="createWithin")
     elif was.replacement != becomes.replacement:
-        how = "update in place: `replacement`"
-        sentence = f"{how} {was.replacement} → {becomes.replacement}, which decides how later edits replace the cluster"
-        is_riskier = not plan.edits and (becomes.replacement == IN_PLACE or was.replacement == PROTECT)
+        sentence = f"update in place: later edits replace it by `replacement` {was.replacement} → {becomes.replacement}"
+        is_riskier = becomes.replacement == IN_PLACE or was.replacement == PROTECT
         grade = Grade.WARNING if is_riskier else Grade.NOTE
         yield _of("cluster-updated", plan, sentence, grade=grade, key="replacement")
 
@@ -474,9 +468,8 @@ def _of_step(comparison: Comparison, step: Touched) -> Iterator[Finding]:
     """Yield a step of Pulumi that the plan does not have."""
     id_ = step.physical
     subject = _subject(comparison, id_)
-    removed = {action.id for action in comparison.actions if action.what in _REMOVALS}
     if step.destroyed:
-        if id_ not in removed and not _is_removed(comparison, id_):
+        if id_ not in _ids(comparison, *_REMOVALS) and not _is_removed(comparison, id_):
             yield from _deleted_unplanned(comparison, step)
     elif step.fate is Fate.FORGOTTEN or step.goes:
         sentence = f"`{id_}` leaves Pulumi's state and keeps running: it is billed, and no deployment deletes it"

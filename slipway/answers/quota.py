@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from slipway.answers.answer import Answer, Difference, State, Value
+from slipway.answers.answer import Answer, Difference, State
 from slipway.answers.comparison import Comparison, Side
 from slipway.base.formatting import join
 from slipway.deploying.deployment.schedule import prepared
@@ -33,31 +33,23 @@ def answers(comparison: Comparison, side: Side) -> Iterator[Answer]:
     """Yield an answer for each quota now and at maximum, for the runs of templates, and for each coming cluster."""
     if comparison.world.live.skipped or comparison.unknown:
         return
-    for row in _report(comparison, side).lines:
-        state = State.NO if row.short else State.YES
-        if row.state == "unknown":
-            state = State.UNKNOWN
-        yield _answer(_NOW, row, state, short=row.short, drawn=sum(row.created.values()))
-        at_most = State.NO if row.most.short and state is not State.UNKNOWN else state
-        yield _answer(_MOST, row, at_most, short=row.most.short)
     facts = comparison.before if side is Side.BEFORE else comparison.after
+    for row in _report(comparison, side).lines:
+        is_known = row.state != "unknown"
+        values = {"short": row.short, "drawn": sum(row.created.values())}
+        yield _answer(_NOW, (row.key,), _subject(row), values, is_known=is_known)
+        yield _answer(_MOST, (row.key,), _subject(row), {"short": row.most.short}, is_known=is_known)
     for line in facts.quota.lines.values():
         if line.of_offers:
             subject = Subject("quota", _short_name(line.metric), "single run")
-            run_state = State.NO if line.short else State.YES
-            yield Answer(_RUN, (line.key,), subject, run_state, values={"short": line.short, "needed": line.ceiling})
+            yield _answer(_RUN, (line.key,), subject, {"short": line.short, "needed": line.ceiling})
     for name, ready in _readiness(comparison, side).items():
-        state = State.NO if ready.lacking else State.YES
-        values: dict[str, Value] = {
-            "short": sum(line.short for line in ready.lacking),
-            "begins": moment_in_words(ready.begins),
-        }
-        yield Answer(_DATE, (name,), Subject("cluster", name), state, ready.why, values)
-    catalog = comparison.old if side is Side.BEFORE else comparison.new
-    for name, cluster in catalog.dormant.items():
+        short = sum(line.short for line in ready.lacking)
+        yield _answer(_DATE, (name,), Subject("cluster", name), {"short": short})
+    for name, cluster in facts.catalog.dormant.items():
         metrics = sorted({*(cluster.lacks or ())} - {MACHINES})
-        if metrics:
-            yield Answer(_DATE, (name, "begun"), Subject("cluster", name), State.NO, join(map(_short_name, metrics)))
+        text = join(_short_name(metric) for metric in metrics)
+        yield _answer(_DATE, (name, "begun"), Subject("cluster", name), {"short": len(metrics)}, text)
 
 
 def findings(comparison: Comparison, differences: Sequence[Difference]) -> Iterator[Finding]:
@@ -104,15 +96,24 @@ def _is_worse(difference: Difference) -> bool:
     """Return whether more is missing than before. A run or a cluster that is new counts."""
     if difference.before is None or difference.after is None:
         return True
-    before = difference.before.values.get("short")
-    after = difference.after.values.get("short")
-    if before is None or after is None:
-        return difference.before.text != difference.after.text
-    return float(after) > float(before)
+    return _short(difference.after) > _short(difference.before)
 
 
-def _answer(question: str, row: QuotaRow, state: State, **values: int) -> Answer:
-    return Answer(question, (row.key,), _subject(row), state, row.verdict if state is State.NO else "", values)
+def _short(answer: Answer) -> float:
+    return float(answer.values["short"] or 0)
+
+
+def _answer(
+    question: str,
+    key: tuple[str, ...],
+    subject: Subject,
+    values: Mapping[str, int],
+    text: str = "",
+    *,
+    is_known: bool = True,
+) -> Answer:
+    state = State.NO if values["short"] else State.YES
+    return Answer(question, key, subject, state if is_known else State.UNKNOWN, text, values)
 
 
 def _subject(row: QuotaRow) -> Subject:
