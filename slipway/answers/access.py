@@ -10,13 +10,11 @@ from slipway.answers.comparison import DAYS, Comparison, Side
 from slipway.answers.rights import (
     ACCOUNT,
     PUBLIC,
-    granted,
+    held,
     is_crowd,
     is_of_submitters,
-    rights_of,
     shown_member,
     strength,
-    subject_of,
 )
 from slipway.base.formatting import counted, few, join, last_part
 from slipway.deploying.engine.events import unopened
@@ -133,14 +131,14 @@ def _sessions(comparison: Comparison, catalog: Catalog) -> Iterator[Answer]:
 
 
 def _pools(catalog: Catalog) -> set[str]:
-    found = set()
+    found: set[str] = set()
     for cluster in catalog.clusters.values():
         found.update(f"{cluster.name}/{pool.name}" for pool in cluster.pools)
     return found
 
 
 def _accounts_with_code(catalog: Catalog) -> set[str]:
-    found = set()
+    found: set[str] = set()
     for template in catalog.templates.values():
         if template.takes_code:
             found.update(str(offer.spec.get("serviceAccount") or catalog.trainer) for offer in template.offers)
@@ -149,14 +147,12 @@ def _accounts_with_code(catalog: Catalog) -> set[str]:
 
 def _by_grants(comparison: Comparison, side: Side) -> Iterator[Answer]:
     gone = {each.physical for each in comparison.touched if each.goes or each.fate is Fate.FORGOTTEN}
-    found: dict[tuple[str, str, Subject], str] = {}
-    for grant in granted(comparison, side):
-        if _is_by_workspace(grant, comparison) or grant.place in gone or _address(grant.member) in gone:
-            continue
-        for right in rights_of(grant):
-            key = (grant.member, right, subject_of(grant, comparison))
-            # The same right without a condition includes it.
-            found[key] = grant.condition if found.get(key, grant.condition) else ""
+
+    def is_wanted(grant: Grant) -> bool:
+        is_gone = grant.place in gone or _address(grant.member) in gone
+        return not is_gone and not _is_by_workspace(grant, comparison)
+
+    found = held(comparison, side, is_wanted)
     for (member, right, subject), condition in found.items():
         yield _answer(member, right, subject, condition=condition)
 

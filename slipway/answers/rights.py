@@ -6,7 +6,7 @@ https://docs.cloud.google.com/iam/docs/roles-permissions.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from slipway.answers.comparison import Comparison, Side
 from slipway.deploying.deployment.workspace_plan import ACT_AS
@@ -16,6 +16,8 @@ from slipway.deploying.engine.touched import Fate, Touched
 from slipway.model.findings.finding import Subject
 
 ACCOUNT = "service account"
+Right = tuple[str, str, Subject]
+"""A member, what they can do, and the resource."""
 PUBLIC: Mapping[str, str] = {
     "allUsers": "anyone on the internet",
     "allAuthenticatedUsers": "anyone with a Google account",
@@ -103,6 +105,31 @@ def subject_of(grant: Grant, comparison: Comparison) -> Subject:
         return Subject(f"new {what}")
     named = grant.on.split("`")
     return Subject(what, named[1] if len(named) > 1 else comparison.new.project)
+
+
+def held(
+    comparison: Comparison, side: Side, is_wanted: Callable[[Grant], bool] = lambda grant: True
+) -> Mapping[Right, str]:
+    """Return the rights that wanted grants give on one side, each with its condition; empty for none."""
+    both = {each: _rights(comparison, each, is_wanted) for each in Side}
+    found = dict(both[side])
+    # A right in all buckets includes each bucket that a grant of either side names.
+    for member, right, subject in (*both[Side.BEFORE], *both[Side.AFTER]):
+        wider = (member, _EVERYWHERE.get(right, ""), Subject("project", comparison.new.project))
+        if wider in found:
+            found.setdefault((member, right, subject), found[wider])
+    return found
+
+
+def _rights(comparison: Comparison, side: Side, is_wanted: Callable[[Grant], bool]) -> dict[Right, str]:
+    found: dict[Right, str] = {}
+    for grant in filter(is_wanted, granted(comparison, side)):
+        subject = subject_of(grant, comparison)
+        for right in rights_of(grant):
+            key = (grant.member, right, subject)
+            # The same right without a condition includes it.
+            found[key] = grant.condition if found.get(key, grant.condition) else ""
+    return found
 
 
 def granted(comparison: Comparison, side: Side) -> tuple[Grant, ...]:
