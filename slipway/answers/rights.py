@@ -179,5 +179,21 @@ def shown_member(member: str) -> str:
 
 def is_crowd(member: str) -> bool:
     """Return whether a member is the public, a domain or a whole identity pool, so that nobody lists the people."""
-    pool = member.startswith("principalSet:") and member.endswith("/*")
-    return member in PUBLIC or member.startswith("domain:") or pool
+    is_pool = member.startswith("principalSet:") and member.endswith("/*")
+    return is_pool or member.startswith((*PUBLIC, "domain:"))
+
+
+def domain_of(member: str) -> str:
+    """Return the domain of people; empty for service accounts."""
+    if not member.startswith(("user:", "group:", "domain:")):
+        return ""
+    return member.rpartition("@")[2].removeprefix("domain:").lower()
+
+
+def created_names(comparison: Comparison) -> frozenset[str]:
+    """Return the names of resources that the change creates, which hold nothing yet."""
+    names: set[str] = set()
+    for touched in comparison.touched:
+        if touched.fate is Fate.CREATED and not touched.by_hand and form(touched.type) is None:
+            names.update(str(touched.becomes.get(key)) for key in ("name", "secretId", "accountId"))
+    return frozenset(names)
