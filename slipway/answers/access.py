@@ -21,6 +21,7 @@ from slipway.answers.rights import (
     strength,
 )
 from slipway.base.formatting import counted, few, join
+from slipway.deploying.engine.events import unopened
 from slipway.deploying.engine.grants import Grant
 from slipway.deploying.engine.preview import UNKNOWN
 from slipway.deploying.engine.touched import Fate
@@ -105,7 +106,7 @@ def _with_included(listed: Iterable[str], comparison: Comparison) -> tuple[str, 
 def _teams(comparison: Comparison, catalog: Catalog) -> Iterator[Answer]:
     """Answer who is in the teams of both sides, and which of these teams can use the clusters of both sides."""
     teams = sorted(comparison.old.teams.keys() & comparison.new.teams.keys())
-    people = comparison.before.people
+    people = [member for member in comparison.before.people if member in comparison.after.people]
     for team in teams:
         for member in people:
             yield _allowed(member, _TEAM, Subject("team", team), member in catalog.teams[team].submitters)
@@ -138,7 +139,7 @@ def _accounts_with_code(facts: Facts) -> set[str]:
     accounts: set[str] = set()
     for template in facts.catalog.templates.values():
         if facts.code and template.takes_code:
-            accounts.update(str(offer.spec.get("serviceAccount")) for offer in template.offers)
+            accounts.update(str(offer.spec.get("serviceAccount") or facts.catalog.trainer) for offer in template.offers)
     return accounts
 
 
@@ -200,7 +201,7 @@ class _Change:
 
     @property
     def is_move(self) -> bool:
-        """Whether the member leaves one team for another one, or moves with a renamed service account."""
+        """Whether the member leaves one team for another one."""
         old = {*groups_of(self.comparison.old, [self.member])}
         new = {*groups_of(self.comparison.new, [self.member])}
         return self.right == _TEAM and bool(old - new) and bool(new - old)
@@ -244,7 +245,7 @@ class _Change:
             _CODE: job.service_account == self.subject.name,
             _SHELL: job.asks_shell,
             _SESSION: self._is_on(job),
-            _CLUSTER: self._is_on(job) and self.member in (job.team, _OTHERS),
+            _CLUSTER: self._is_on(job) and self.member in (job.team, _OTHERS) and not self._is_by_owner(job),
             _TEAM: self._is_by_member(job) and job.team == self.subject.name,
             _SUBMIT: self._is_by_member(job) and self._is_as_account(job),
             _BOARD: False,
@@ -255,6 +256,13 @@ class _Change:
     def _is_on(self, job: VertexJob) -> bool:
         cluster = self.comparison.old.clusters[self.subject.cluster]
         return job.persistent_resource_id == cluster.id
+
+    def _is_by_owner(self, job: VertexJob) -> bool:
+        """Return whether a job is of the teams that can use the cluster after the change."""
+        catalog = self.comparison.new
+        owners = catalog.owners(self.subject.name)
+        members = [member for team in owners for member in catalog.teams[team].submitters]
+        return job.team in owners or job.user in set[str]().union(*map(user_values, members))
 
     def _is_as_account(self, job: VertexJob) -> bool:
         trainer = self.comparison.before.trainers.get(self.subject.name)
@@ -308,9 +316,17 @@ def _gain(changes: list[_Change]) -> Finding:
         sentence += ", so the code of its jobs can"
     if worst.grade is Grade.BLOCKING and strength(worst.right):
         fix = "grant a narrower role"
+    if worst.member in PUBLIC and worst.subject.name in _never_public(worst.comparison):
+        sentence = f"{shown_member(worst.member)} gets a role, which public access prevention rejects: deploying fails"
     if is_crowd(worst.member):
         fix = f"list a group instead of `{worst.member}`"
     return _finding("access-gained", "gains", changes, sentence, fix)
+
+
+def _never_public(comparison: Comparison) -> frozenset[str]:
+    """Return the buckets with public access prevention, as the workspace creates them."""
+    own = frozenset(comparison.new.buckets) - comparison.after.adopted
+    return own | unopened(comparison.preview)
 
 
 def _loss(changes: list[_Change]) -> Finding:
@@ -342,10 +358,12 @@ def _exception(change: _Change) -> str:
     if not after.people:
         return ", and no submitter is left"
     trainer = after.trainers.get(change.subject.name)
-    listed = trainer.submitters if trainer else after.submitters
+    of_trainer = trainer.submitters if trainer else {}
+    listed = after.submitters if change.subject.what == "workspace" else of_trainer
     groups = [shown_member(member) for member in listed if member.startswith("group:")]
-    is_person = change.member.startswith("user:") and change.subject.what == "workspace"
-    return f", unless {few(groups)} includes them" if groups and (is_person or trainer) else ""
+    if not groups or not change.member.startswith("user:"):
+        return ""
+    return f", unless {few(groups)} includes them"
 
 
 def _finding(kind: str, verb: str, changes: list[_Change], sentence: str, fix: str) -> Finding:
