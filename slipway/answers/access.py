@@ -169,6 +169,11 @@ def _accounts(catalog: Catalog) -> tuple[str, ...]:
     return (catalog.trainer, *catalog.trainers.values())
 
 
+def _users(members: Iterable[str]) -> set[str]:
+    """Return the user labels of jobs that listed people and accounts submit."""
+    return set[str]().union(*map(user_values, members))
+
+
 @dataclass(frozen=True)
 class _Change:
     """A right that a member gets or loses."""
@@ -254,15 +259,15 @@ class _Change:
         return by_right.get(self.right, self._is_by_member(job) or self._is_by_code(job))
 
     def _is_on(self, job: VertexJob) -> bool:
-        cluster = self.comparison.old.clusters[self.subject.cluster]
-        return job.persistent_resource_id == cluster.id
+        cluster = self.comparison.old.clusters.get(self.subject.cluster)
+        return cluster is not None and job.persistent_resource_id == cluster.id
 
     def _is_by_owner(self, job: VertexJob) -> bool:
         """Return whether a job is of the teams that can use the cluster after the change."""
         catalog = self.comparison.new
         owners = catalog.owners(self.subject.name)
         members = [member for team in owners for member in catalog.teams[team].submitters]
-        return job.team in owners or job.user in set[str]().union(*map(user_values, members))
+        return job.team in owners or job.user in _users(members)
 
     def _is_as_account(self, job: VertexJob) -> bool:
         trainer = self.comparison.before.trainers.get(self.subject.name)
@@ -273,9 +278,8 @@ class _Change:
         """Return whether the member submitted a job. A group's jobs are its team's, of users that no list names."""
         if not self.member.startswith("group:"):
             return job.user in user_values(self.member)
-        listed = set[str]().union(*map(user_values, self.comparison.before.people))
         teams = groups_of(self.comparison.old, [self.member])
-        return job.user not in listed and job.team in (*teams, "")
+        return job.team in (*teams, "") and job.user not in _users(self.comparison.before.people)
 
     def _is_by_code(self, job: VertexJob) -> bool:
         """Return whether a job ran as the service account, and named the bucket or secret that it loses."""
