@@ -337,7 +337,8 @@ def _loss(changes: list[_Change]) -> Finding:
     """Return the finding of lost rights on one resource, the worst first."""
     worst = changes[0]
     comparison = worst.comparison
-    jobs = dict.fromkeys(job for change in changes for job in change.uses)
+    named = {job.name: job for change in changes for job in change.uses}
+    jobs = tuple(named.values())
     users = sorted({f"`{job.user}`" for job in jobs})
     sentence = f"{_members(changes)} can no longer {_rights(changes)}{_exception(worst)}"
     fix = ""
@@ -347,8 +348,8 @@ def _loss(changes: list[_Change]) -> Finding:
     elif isinstance(comparison.world.live.recent, Unknown):
         sentence += f"; use in the last {DAYS} days is unknown"
     found = _finding("access-lost", "loses", changes, sentence, fix)
-    named = tuple(f"`{job.display_name}` ({job.owner_and_age(comparison.world.now)})" for job in jobs)
-    return replace(found, details=(*found.details, *named))
+    listed = tuple(f"`{job.display_name}` ({job.owner_and_age(comparison.world.now)})" for job in jobs)
+    return replace(found, details=(*found.details, *listed))
 
 
 def _exception(change: _Change) -> str:

@@ -37,8 +37,12 @@ from slipway.reviewing.change.removed import removed_workspaces
 
 GUARD = "slipway-guard-v1"
 """The hook that reads jobs again before a deletion. Frozen: deployed stacks have it."""
-_GUARDS = (("deletionProtection", True, None), ("deletionPolicy", "PREVENT", None))
-_GUARDS += (("forceDestroy", False, False), ("deleteContentsOnDestroy", False, False))
+_GUARDS: tuple[tuple[str, object, object], ...] = (
+    ("deletionProtection", True, None),
+    ("deletionPolicy", "PREVENT", None),
+    ("forceDestroy", False, False),
+    ("deleteContentsOnDestroy", False, False),
+)
 """Inputs that prevent a deletion, each with its protecting value and its default."""
 _QUOTA = "gcp:cloudquota/sQuotaPreference:"
 _COMMITMENTS = ("gcp:compute/futureReservation:", "gcp:compute/regionCommitment:")
