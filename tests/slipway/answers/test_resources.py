@@ -12,7 +12,7 @@ from slipway.model.catalog.clusters import DormantCluster
 from slipway.model.facts import CATALOG, WORKSPACE
 from slipway.model.findings.finding import Finding, Grade
 from slipway.model.season import Season
-from tests.slipway.reviewing.builders import WORK_BUCKET, change, cluster, facts, kept, pool, step
+from tests.slipway.reviewing.builders import WORK_BUCKET, change, facts, kept, pool, step
 
 BUCKET = "gcp:storage/bucket:Bucket"
 DATASET = "gcp:bigquery/dataset:Dataset"
@@ -21,7 +21,8 @@ DATASET = "gcp:bigquery/dataset:Dataset"
 def found(*steps: EngineStep, **fields: Any) -> list[Finding]:
     before = fields.pop("before", facts())
     after = fields.pop("after", before)
-    return list(resources.findings(change(before, after, steps=steps, **fields).comparison))
+    fields.setdefault("preview", Preview(steps))
+    return list(resources.findings(change(before, after, **fields).comparison))
 
 
 def told(*steps: EngineStep, **fields: Any) -> list[tuple[str, str]]:
@@ -141,10 +142,8 @@ def test_another_place_is_another_identity() -> None:
 
 def test_an_edit_of_an_inactive_cluster_takes_effect_later() -> None:
     season = Season(begins=datetime(2027, 1, 4, tzinfo=UTC))
-    sides = []
-    for most in (2, 4):
-        fields = {key: value for key, value in vars(cluster("h", pool(max=most))).items() if key != "season"}
-        sides.append(facts(dormant={"h": DormantCluster(**fields, season=season)}))
+    dormant = [DormantCluster(name="h", id="h-1", pools=(pool(high=high),), season=season) for high in (2, 4)]
+    sides = [facts(dormant={"h": each}) for each in dormant]
     (finding,) = found(before=sides[0], after=sides[1])
     assert finding.kind == "takes-effect-later" and "2027-01-04" in finding.sentence
 
