@@ -12,6 +12,7 @@ from slipway.answers.opened import opened
 from slipway.answers.rights import (
     ACCOUNT,
     PUBLIC,
+    SUBMIT,
     created_names,
     domain_of,
     held,
@@ -41,6 +42,7 @@ _PREEMPT, _BOARD, _NOTIFY = "preempt running jobs of others", "see all jobs and 
 _SESSION = "hold machines in sessions"
 _MILD = (_SUBMIT, _CLUSTER, _TEAM, _BOARD, _NOTIFY, _SESSION)
 """Rights that every submitter has, or that add nothing to what submitters can read."""
+_SERVICE_ACCOUNT = "serviceAccount:{}"
 _SUBMITTERS, _OTHERS = "submitters", "submitters without a team"
 _FIELDS = {
     _SUBMIT: "slipway:workspace.submitters",
@@ -99,8 +101,9 @@ def _submitters(comparison: Comparison, facts: Facts) -> Iterator[Answer]:
 def _with_included(listed: Iterable[str], comparison: Comparison) -> tuple[str, ...]:
     """Return listed members, and users of either side whose domain is listed."""
     members = tuple(listed)
-    known = dict.fromkeys((*members, *comparison.before.people, *comparison.after.people))
-    return tuple(member for member in known if member in members or f"domain:{domain_of(member)}" in members)
+    people = dict.fromkeys((*comparison.before.people, *comparison.after.people))
+    users = [member for member in people if member.startswith("user:") and member not in members]
+    return (*members, *(user for user in users if f"domain:{domain_of(user)}" in members))
 
 
 def _teams(comparison: Comparison, catalog: Catalog) -> Iterator[Answer]:
@@ -147,10 +150,13 @@ def _by_grants(comparison: Comparison, side: Side) -> Iterator[Answer]:
     leaving = (Fate.DELETED, Fate.REPLACED, Fate.FORGOTTEN)
     gone = {touched.physical for touched in comparison.touched if touched.fate in leaving}
     declared = _declared_members(comparison)
+    remaining = {*comparison.before.people} & {*comparison.after.people}
 
     def is_wanted(grant: Grant) -> bool:
-        is_declared = grant.ours and (grant.member in declared or grant.member.startswith(UNKNOWN))
-        return not is_declared and not {grant.place, grant.member.partition(":")[2]} & gone
+        # Of those who remain submitters, the roles on the project are compared.
+        is_submitter = grant.member in remaining and not grant.what
+        is_declared = grant.member.startswith(UNKNOWN) or (grant.member in declared and not is_submitter)
+        return not (grant.ours and is_declared) and not {grant.place, grant.member.partition(":")[2]} & gone
 
     for (member, right, subject), condition in held(comparison, side, is_wanted).items():
         yield _answer(member, right, subject, condition=condition)
@@ -160,13 +166,16 @@ def _declared_members(comparison: Comparison) -> set[str]:
     """Return the members whose grants by the workspace follow from the stack file, which is compared."""
     members: set[str] = set()
     for facts in (comparison.before, comparison.after):
-        accounts = (*_accounts(facts.catalog), *facts.kept)
-        members.update(facts.people, facts.shared, (f"serviceAccount:{account}" for account in accounts))
-    return members
+        members.update(facts.people, facts.shared, map(_SERVICE_ACCOUNT.format, facts.kept))
+    return members | _trainers(comparison)
 
 
-def _accounts(catalog: Catalog) -> tuple[str, ...]:
-    return (catalog.trainer, *catalog.trainers.values())
+def _trainers(comparison: Comparison) -> set[str]:
+    """Return the service accounts of either side that jobs run as, as members."""
+    accounts: set[str] = set()
+    for catalog in (comparison.old, comparison.new):
+        accounts.update((catalog.trainer, *catalog.trainers.values()))
+    return set(map(_SERVICE_ACCOUNT.format, accounts))
 
 
 def _users(members: Iterable[str]) -> set[str]:
@@ -199,10 +208,17 @@ class _Change:
     @property
     def words(self) -> str:
         """The right with its condition, such as read objects (condition `none` → `night`)."""
-        after = self.value("condition") or "none"
-        before = self.difference.before.values.get("condition") if self.difference.before else ""
-        same = (before or "none") == after or self.difference.is_removed
-        return self.right if same else f"{self.right} (condition `{before or 'none'}` → `{after}`)"
+        return f"{self.right}{self.condition}"
+
+    @property
+    def condition(self) -> str:
+        after = self.value("condition")
+        if self.difference.is_new and after:
+            return f" under condition `{after}`"
+        if "condition" not in self.difference.changed or self.difference.before is None or self.difference.is_removed:
+            return ""
+        before = self.difference.before.values["condition"]
+        return f" (condition `{before or 'none'}` → `{after or 'none'}`)"
 
     @property
     def is_move(self) -> bool:
@@ -213,11 +229,11 @@ class _Change:
 
     @property
     def is_foreign(self) -> bool:
-        """Whether a new submitter is of no domain of the deployed stack's submitters."""
+        """Whether a person is of no domain of the deployed stack's submitters."""
         known = {domain_of(member) for member in self.comparison.before.people} - {""}
         domain = domain_of(self.member)
         is_known = any(f".{domain}".endswith(f".{each}") for each in known)
-        return self.right == _SUBMIT and domain != "" and bool(known) and not is_known
+        return domain != "" and bool(known) and not is_known
 
     @property
     def is_mild(self) -> bool:
@@ -231,8 +247,10 @@ class _Change:
     @cached_property
     def grade(self) -> Grade:
         if self.is_loss:
+            # Without this role, every submission of a listed submitter fails.
+            is_crippled = self.right == SUBMIT and self.member in self.comparison.after.people
             mild = Grade.NOTE if self.member in PUBLIC else Grade.WARNING
-            return Grade.BLOCKING if self.uses else mild
+            return Grade.BLOCKING if self.uses or is_crippled else mild
         if is_crowd(self.member) or self.is_foreign or not self.is_mild:
             return Grade.BLOCKING
         return Grade.NOTE if self.comparison.first else Grade.WARNING
@@ -316,7 +334,7 @@ def _gain(changes: list[_Change]) -> Finding:
     fix = ""
     if worst.is_foreign:
         sentence += f", from the new domain `{domain_of(worst.member)}`"
-    if worst.member.partition(":")[2] in _accounts(worst.comparison.new):
+    if worst.member in _trainers(worst.comparison):
         sentence += ", so the code of its jobs can"
     if worst.grade is Grade.BLOCKING and strength(worst.right):
         fix = "grant a narrower role"
@@ -365,10 +383,10 @@ def _exception(change: _Change) -> str:
     trainer = after.trainers.get(change.subject.name)
     of_trainer = trainer.submitters if trainer else {}
     listed = after.submitters if change.subject.what == "workspace" else of_trainer
-    groups = [shown_member(member) for member in listed if member.startswith("group:")]
-    if not groups or not change.member.startswith("user:"):
-        return ""
-    return f", unless {few(groups)} includes them"
+    wider = {"user": ("group:",), "group": (f"domain:{domain_of(change.member)}",)}
+    prefixes = wider.get(change.member.partition(":")[0], ())
+    groups = [shown_member(member) for member in listed if member.startswith(prefixes)]
+    return f", unless {few(groups)} includes them" if groups else ""
 
 
 def _finding(kind: str, verb: str, changes: list[_Change], sentence: str, fix: str) -> Finding:
@@ -390,6 +408,7 @@ def _members(changes: list[_Change]) -> str:
 
 
 def _rights(changes: list[_Change]) -> str:
-    """Return the strongest rights of the first member."""
-    words = dict.fromkeys(change.words for change in changes if change.member == changes[0].member)
-    return join(list(words)[:2])
+    """Return the strongest rights of the first member; who can read or submit can list."""
+    rights = dict.fromkeys(change.right for change in changes if change.member == changes[0].member)
+    telling = [right for right in rights if not right.startswith("list ")] or list(rights)
+    return f"{join(telling[:2])}{changes[0].condition}"

@@ -10,6 +10,7 @@ from slipway.answers.comparison import Comparison, Side
 from slipway.answers.rights import ACCOUNT, held
 from slipway.base.formatting import few, join, last_part
 from slipway.deploying.deployment.workspace_plan import trainer_email
+from slipway.deploying.engine.grants import form, grants, place
 from slipway.deploying.engine.preview import UNKNOWN, Resource
 from slipway.deploying.engine.touched import CLUSTER_TYPE, Fate, Touched
 from slipway.deploying.generations.action import DELETE
@@ -46,6 +47,8 @@ _TYPES: Mapping[str, tuple[str, ...]] = {
     "gcp:compute/reservation": ("reservation",),
 }
 """By a resource's type, without its class, the needs that it fulfils."""
+_USUAL_ROLES = {"bucket": "roles/storage.objectUser", "secret": "roles/secretmanager.secretAccessor"}
+"""By a need, the role by which accounts of jobs usually use it."""
 _CONTENTS = (_PACKAGE, "secret", _NOTICES)
 """Needs that a replacement under the same name fulfils as well."""
 
@@ -125,6 +128,7 @@ def _network_needs(comparison: Comparison, job: VertexJob) -> Mapping[str, list[
 def _losses(comparison: Comparison) -> Iterator[_Loss]:
     """Yield what the change deletes, disables or takes from an account."""
     for touched in comparison.touched:
+        yield from _left_out(touched, comparison.world.unfinished)
         text = _end(touched)
         kind = touched.type.rpartition(":")[0]
         if text and touched.old is not None:
@@ -190,6 +194,19 @@ def _revoked(comparison: Comparison) -> Iterator[_Loss]:
     for (subject, account), rights in lost.items():
         text = f"{ACCOUNT} `{account.partition('@')[0]}` can no longer {join(sorted(rights)[:2])}"
         yield _Loss(subject, State.NO, text, account)
+
+
+def _left_out(touched: Touched, jobs: Iterable[VertexJob]) -> Iterator[_Loss]:
+    """Yield the accounts of jobs that a new authoritative binding of their usual role does not list."""
+    on = form(touched.type)
+    if on is None or touched.old is not None or touched.becomes.get("role") != _USUAL_ROLES.get(on.what):
+        return
+    _, name = place(on, touched.becomes)
+    listed = {grant.member for grant in grants(touched, touched.new)}
+    for account in sorted({job.service_account for job in jobs}):
+        if on.whole and f"serviceAccount:{account}" not in listed:
+            text = f"{ACCOUNT} `{account.partition('@')[0]}` is not in the new binding `{touched.name}`"
+            yield _Loss(Subject(on.what, name), State.NO, text, account)
 
 
 def findings(comparison: Comparison, differences: Iterable[Difference]) -> Iterator[Finding]:

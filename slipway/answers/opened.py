@@ -5,9 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from slipway.answers.comparison import Comparison
-from slipway.answers.rights import PUBLIC, created_names
-from slipway.base.formatting import last_part
+from slipway.answers.comparison import DAYS, Comparison
+from slipway.answers.rights import PUBLIC, created_names, resource_subject
+from slipway.base.formatting import counted, few, last_part
 from slipway.deploying.engine.grants import form, place
 from slipway.deploying.engine.preview import UNKNOWN
 from slipway.deploying.engine.touched import Fate, Touched, texts
@@ -25,11 +25,13 @@ def opened(comparison: Comparison) -> Iterator[Finding]:
     for touched in comparison.touched:
         if touched.new is None:
             continue
-        subject = Subject("resource", touched.physical)
+        subject = resource_subject(touched)
         if form(touched.type):
             yield from _authoritative(comparison, touched)
         else:
             yield from _public(touched, subject)
+        if touched.type.startswith("gcp:iam/denyPolicy:"):
+            yield from _denied(comparison, touched, subject)
         if touched.type.startswith(_KEYS) and touched.fate in _CREATING:
             account = str(touched.becomes.get("serviceAccountId") or touched.becomes.get("serviceAccountEmail"))
             sentence = f"a key that never expires is created: anyone who has it acts as `{last_part(account)}`"
@@ -47,6 +49,18 @@ def _public(touched: Touched, subject: Subject) -> Iterator[Finding]:
             sentence = f"opens to {PUBLIC.get(text, 'anyone on the internet')}: `{path}` `{text}`"
             fix = "list the people, accounts or addresses that need it"
             yield KINDS["access-gained"].of(subject, sentence, fix, field=path)
+
+
+def _denied(comparison: Comparison, touched: Touched, subject: Subject) -> Iterator[Finding]:
+    """Find principals that a deny policy newly names."""
+    before = {text for path, text in texts(touched.was) if "deniedPrincipals" in path}
+    after = {text for path, text in texts(touched.becomes) if "deniedPrincipals" in path}
+    names = [last_part(text) for text in sorted(after - before)]
+    jobs = [job for job in comparison.world.recent if job.service_account in names]
+    if names:
+        sentence = f"{few(f'`{name}`' for name in names)} can no longer use the permissions that the policy denies"
+        sentence += f": {counted(len(jobs), 'job')} in the last {DAYS} days ran as it" if jobs else ""
+        yield KINDS["access-lost"].of(subject, sentence, grade=Grade.BLOCKING if jobs else Grade.WARNING)
 
 
 def _authoritative(comparison: Comparison, touched: Touched) -> Iterator[Finding]:

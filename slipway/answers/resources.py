@@ -11,13 +11,13 @@ from dataclasses import replace
 from typing import Any
 
 from slipway.answers.comparison import Comparison, Side
+from slipway.answers.rights import resource_subject, subject_of
 from slipway.base.formatting import counted, few, span
 from slipway.deploying.engine.drift import hand_edits
 from slipway.deploying.engine.fields import BUCKET_FIELDS
 from slipway.deploying.engine.grants import form, grants, unreadable
 from slipway.deploying.engine.preview import UNKNOWN, EngineStep
 from slipway.deploying.engine.touched import (
-    ACCOUNT,
     BUCKET,
     BY_ITSELF,
     CLUSTER_TYPE,
@@ -48,6 +48,14 @@ _QUOTA = "gcp:cloudquota/sQuotaPreference:"
 _COMMITMENTS = ("gcp:compute/futureReservation:", "gcp:compute/regionCommitment:")
 _MINOR = re.compile(rf"{BY_ITSELF}|(?i:\w*labels|tags|description|displayname)")
 _RETENTION = ("lifecycleRules", "retentionPolicy", "softDeletePolicy", "versioning")
+_MEANINGS = {
+    "publicAccessPrevention": "the bucket can be opened to the public",
+    "uniformBucketLevelAccess": "single objects can be opened to others",
+    "ipFilter": "other addresses can or can't read it",
+    "requesterPays": "jobs and users without a billed project are denied",
+    "defaultEventBasedHold": "objects can or can't be overwritten and deleted",
+}
+"""By a bucket's setting, the effect of a blocking change."""
 _WEEK = 7 * 86_400.0
 _VERBS = {
     Fate.CREATED: "is created",
@@ -60,12 +68,13 @@ _VERBS = {
 
 def findings(comparison: Comparison) -> Iterator[Finding]:
     for touched in comparison.touched:
-        subject = _subject(touched)
+        subject = resource_subject(touched)
         if unreadable(touched.new):
             yield _unknown(subject, "policyData")
         if not _is_reported_elsewhere(touched):
             yield from _resource(comparison, touched, subject)
         yield from _drift(comparison, touched, subject)
+    yield from _region_buckets(comparison)
     yield from _workspaces(comparison)
     yield from _identity(comparison)
     yield from _inactive_clusters(comparison)
@@ -80,33 +89,22 @@ def _is_reported_elsewhere(touched: Touched) -> bool:
     return is_package or touched.type.startswith(CLUSTER_TYPE) or form(touched.type) is not None
 
 
-def _subject(touched: Touched) -> Subject:
-    """Return a bucket, a service account, or another resource by its type, such as `bigquery.Dataset runs`."""
-    state = touched.old or touched.new
-    if touched.type == BUCKET:
-        return Subject("bucket", touched.physical)
-    if touched.type == ACCOUNT and state is not None:
-        return Subject("service account", str(state.outputs.get("email") or touched.physical))
-    provider, _, rest = touched.type.partition(":")
-    module, _, name = rest.partition(":")
-    title = f"{module.partition('/')[0]}.{name}"
-    return Subject(title if provider == "gcp" else f"{provider} {title}", touched.name)
-
-
 def _resource(comparison: Comparison, touched: Touched, subject: Subject) -> Iterator[Finding]:
     verb = _VERBS.get(touched.fate, "")
     # The deployed stack had given it up, and kept it only for jobs.
     grade = Grade.NOTE if subject.name in comparison.before.kept else Grade.WARNING
     if touched.fate is Fate.FORGOTTEN:
         yield KINDS["resource-deleted"].of(subject, verb, grade=grade)
-    elif touched.goes and touched.parent == CATALOG:
-        yield KINDS["resource-deleted"].of(subject, "the published catalog is deleted: submitters can no longer submit")
+    elif touched.parent == CATALOG and touched.type == OBJECT:
+        if touched.fate is Fate.DELETED:
+            sentence = "the published catalog is deleted: submitters can no longer submit"
+            yield KINDS["resource-deleted"].of(subject, sentence)
     elif touched.goes:
         yield _deletion(touched, subject, grade)
     elif touched.type.startswith(_COMMITMENTS) and touched.old is None:
         sentence = f"{verb} and can't be cancelled: it is billed until its end, used or not"
         yield KINDS["resource-changed"].of(subject, sentence, grade=Grade.BLOCKING)
-    elif touched.fate is Fate.CREATED:
+    elif touched.fate in (Fate.CREATED, Fate.ADOPTED):
         if not touched.parent.startswith(OURS) and not touched.by_hand:
             yield KINDS["resource-changed"].of(subject, verb)
     else:
@@ -136,7 +134,11 @@ def _contents(touched: Touched) -> str:
         return "; the deployment fails, because it is protected from deletion"
     if touched.type != BUCKET:
         return ""
-    return " with all its objects" if touched.was.get("forceDestroy") else "; the deployment fails if it has objects"
+    return (
+        ", and its objects are deleted"
+        if touched.was.get("forceDestroy")
+        else "; the deployment fails if it has objects"
+    )
 
 
 def _changed(touched: Touched, subject: Subject) -> Iterator[Finding]:
@@ -191,7 +193,9 @@ def _bucket_setting(subject: Subject, key: str, before: Any, after: Any) -> Iter
         if key == "lifecycleRules" and _without_records(before) == _without_records(after):
             grade = Grade.NOTE
         fix = f"keep `{key}`" if grade is Grade.BLOCKING else ""
-        sentence = _retention(key, before or {}, after or {}) or effect.does
+        edits = [str(edit) for edit in differences(before, after, key)]
+        meaning = f": {_MEANINGS[key]}" if key in _MEANINGS and grade is Grade.BLOCKING else ""
+        sentence = _retention(key, before or {}, after or {}) or f"is updated in place: {few(edits)}{meaning}"
         yield KINDS[kind].of(subject, sentence, fix, grade=grade, field=key)
 
 
@@ -242,7 +246,7 @@ def _drift(comparison: Comparison, touched: Touched, subject: Subject) -> Iterat
     if form(touched.type) is not None and touched.by_hand:
         for grant in grants(touched, touched.new):
             sentence = f"`{grant.role}` of `{grant.member}` was removed by hand; the deployment grants it again"
-            yield KINDS["drift"].of(subject, sentence, "remove the grant from the program")
+            yield KINDS["drift"].of(subject_of(grant, comparison), sentence, "remove the grant from the program")
         return
     # An interrupted deployment writes the catalog's object itself.
     is_own = touched.type == OBJECT or touched.type.startswith(CLUSTER_TYPE) or form(touched.type) is not None
@@ -255,6 +259,16 @@ def _drift(comparison: Comparison, touched: Touched, subject: Subject) -> Iterat
         texts = [str(edit.facts.get("short", edit.sentence)) for edit in edits]
         found = KINDS["drift"].of(subject, f"was changed by hand, and the deployment restores it: {texts[0]}")
         yield replace(found, details=tuple(texts[1:]))
+
+
+def _region_buckets(comparison: Comparison) -> Iterator[Finding]:
+    """Find work buckets of other regions that are no longer declared, without the plan of Pulumi."""
+    if comparison.preview is not None:
+        return
+    old = comparison.old.work_elsewhere or {}
+    new = comparison.new.work_elsewhere or {}
+    for name in sorted({*old.values()} - {*new.values(), *comparison.after.kept}):
+        yield KINDS["resource-deleted"].of(Subject("bucket", name), _VERBS[Fate.FORGOTTEN], grade=Grade.WARNING)
 
 
 def _workspaces(comparison: Comparison) -> Iterator[Finding]:

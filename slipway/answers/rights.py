@@ -12,7 +12,8 @@ from slipway.answers.comparison import Comparison, Side
 from slipway.deploying.deployment.workspace_plan import ACT_AS
 from slipway.deploying.engine.grants import Grant, form, grants
 from slipway.deploying.engine.preview import UNKNOWN, Resource
-from slipway.deploying.engine.touched import Fate, Touched
+from slipway.deploying.engine.touched import ACCOUNT as ACCOUNT_TYPE
+from slipway.deploying.engine.touched import BUCKET, Fate, Touched
 from slipway.model.findings.finding import Subject
 
 ACCOUNT = "service account"
@@ -26,7 +27,7 @@ PUBLIC: Mapping[str, str] = {
 
 _LIST, _READ, _CREATE, _WRITE = "list objects", "read objects", "create objects", "overwrite and delete objects"
 _SHARE, _BUCKET = "grant access to objects", "change and delete the bucket"
-_VIEW_JOBS, _SUBMIT = "list jobs", "submit and cancel jobs"
+_VIEW_JOBS, SUBMIT = "list jobs", "submit and cancel jobs"
 _VIEW, _EDIT, _OWN = "read most resources", "change and delete most resources", "grant any role to anyone"
 _ACT, _TOKENS, _SECRET = "run code as the account", "create access tokens of the account", "read the secret"
 _RIGHTS: Mapping[str, tuple[str, ...]] = {
@@ -34,8 +35,8 @@ _RIGHTS: Mapping[str, tuple[str, ...]] = {
     "roles/editor": (_VIEW, _EDIT),
     "roles/owner": (_VIEW, _EDIT, _OWN),
     "roles/aiplatform.viewer": (_VIEW_JOBS,),
-    "roles/aiplatform.user": (_VIEW_JOBS, _SUBMIT),
-    "roles/aiplatform.admin": (_VIEW_JOBS, _SUBMIT, "administer Vertex AI"),
+    "roles/aiplatform.user": (_VIEW_JOBS, SUBMIT),
+    "roles/aiplatform.admin": (_VIEW_JOBS, SUBMIT, "administer Vertex AI"),
     "roles/cloudquotas.viewer": ("read quotas",),
     "roles/monitoring.viewer": ("read metrics",),
     "roles/logging.viewer": ("read logs",),
@@ -64,9 +65,9 @@ _EVERYWHERE: Mapping[str, str] = {
 }
 """The same rights of a role on a project, a folder or an organisation."""
 _WIDE = ("", "folder", "organisation")
-_STRONGEST = (_OWN, _EVERYWHERE[_TOKENS], _EVERYWHERE[_ACT], _EDIT, _TOKENS, _ACT, _SHARE, _BUCKET, _WRITE)
+_STRONGEST = (_OWN, _EVERYWHERE[_TOKENS], _EVERYWHERE[_ACT], _EDIT, _TOKENS, _ACT, _SHARE, _BUCKET, _WRITE, SUBMIT)
 
-_OF_SUBMITTERS = frozenset({_VIEW_JOBS, _SUBMIT, "read quotas", "read metrics", "read logs"})
+_OF_SUBMITTERS = frozenset({_VIEW_JOBS, SUBMIT, "read quotas", "read metrics", "read logs"})
 _OF_SUBMITTERS_ON_BUCKETS = frozenset({_LIST, _READ, _CREATE})
 
 
@@ -130,6 +131,19 @@ def _rights(comparison: Comparison, side: Side, is_wanted: Callable[[Grant], boo
             # The same right without a condition includes it.
             found[key] = grant.condition if found.get(key, grant.condition) else ""
     return found
+
+
+def resource_subject(touched: Touched) -> Subject:
+    """Return a bucket, a service account, or another resource by its type, such as `bigquery.Dataset runs`."""
+    state = touched.old or touched.new
+    if touched.type == BUCKET:
+        return Subject("bucket", touched.physical)
+    if touched.type == ACCOUNT_TYPE and state is not None:
+        return Subject(ACCOUNT, str(state.outputs.get("email") or touched.physical))
+    provider, _, rest = touched.type.partition(":")
+    module, _, name = rest.partition(":")
+    title = f"{module.partition('/')[0]}.{name}"
+    return Subject(title if provider == "gcp" else f"{provider} {title}", touched.name)
 
 
 def granted(comparison: Comparison, side: Side) -> tuple[Grant, ...]:

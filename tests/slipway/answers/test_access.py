@@ -168,7 +168,7 @@ def test_new_bindings_keys_and_public_buckets_are_blocking() -> None:
     steps = [step("create", "gcp:projects/iAMBinding:IAMBinding", "viewers", new=binding)]
     assert ("access-lost", "blocking", f"project {PROJECT}") in told(found(facts(), facts(), steps=steps))
     key = step("create", "gcp:serviceaccount/key:Key", "key", new={"serviceAccountId": TRAINER})
-    assert told(found(facts(), facts(), steps=[key])) == [("access-gained", "blocking", "resource key")]
+    assert told(found(facts(), facts(), steps=[key])) == [("access-gained", "blocking", "serviceaccount.Key key")]
     policies = {"old-data": frozenset({Bound("roles/storage.objectViewer", "allUsers")})}
     assert told(found(facts(), facts(), policies=policies)) == [("access-gained", "blocking", "bucket old-data")]
 

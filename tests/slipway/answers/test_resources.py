@@ -73,7 +73,7 @@ def test_longer_retention_is_not_blocking() -> None:
 
 def test_deleted_and_replaced_buckets_are_blocking() -> None:
     (finding,) = found(step("delete", BUCKET, "data", old={"name": "data", "forceDestroy": True}))
-    assert (finding.kind, finding.sentence) == ("bucket-deleted", "is deleted with all its objects")
+    assert (finding.kind, finding.sentence) == ("bucket-deleted", "is deleted, and its objects are deleted")
     old, new = {"name": "data", "location": "US"}, {"name": "data", "location": "EU"}
     (finding,) = found(step("replace", BUCKET, "data", old=old, new=new, diffs=["location"], replaces=["location"]))
     assert finding.sentence.startswith("is replaced because of `location` `US` → `EU`")
