@@ -36,16 +36,17 @@ from slipway.model.findings.kinds import KINDS
 from slipway.model.labels import CODE_LABEL, SESSION_LABEL, URGENT_LABEL, user_values
 
 QUESTION = "access"
-_SUBMIT, _CLUSTER, _TEAM = "submit jobs", "run jobs on it", "submit for the team"
+_SUBMIT, _SUBMIT_AS, _TEAM = "submit jobs", "submit jobs and run code as it", "submit for the team"
+_CLUSTER, _SESSION = "run jobs on it", "run on its machines"
 _CODE, _SHELL = "run unreviewed code (`--code`)", "open a shell in job machines (`--shell`)"
 _PREEMPT, _BOARD, _NOTIFY = "preempt running jobs of others", "see all jobs and costs", "receive job notifications"
-_SESSION = "hold machines in sessions"
 _MILD = (_SUBMIT, _CLUSTER, _TEAM, _BOARD, _NOTIFY, _SESSION)
 """Rights that every submitter has, or that add nothing to what submitters can read."""
 _SERVICE_ACCOUNT = "serviceAccount:{}"
 _SUBMITTERS, _OTHERS = "submitters", "submitters without a team"
 _FIELDS = {
     _SUBMIT: "slipway:workspace.submitters",
+    _SUBMIT_AS: "slipway:trainers",
     _CLUSTER: "slipway:teams",
     _TEAM: "slipway:teams",
     _CODE: "slipway:workspace.code",
@@ -95,7 +96,7 @@ def _submitters(comparison: Comparison, facts: Facts) -> Iterator[Answer]:
     for name, trainer in facts.trainers.items():
         subject = Subject(ACCOUNT, name if name in names else trainer.account)
         for member in _with_included(trainer.submitters, comparison):
-            yield _answer(member, _SUBMIT, subject, account=trainer.account)
+            yield _answer(member, _SUBMIT_AS, subject, account=trainer.account)
 
 
 def _with_included(listed: Iterable[str], comparison: Comparison) -> tuple[str, ...]:
@@ -114,9 +115,11 @@ def _teams(comparison: Comparison, catalog: Catalog) -> Iterator[Answer]:
         for member in people:
             yield _allowed(member, _TEAM, Subject("team", team), member in catalog.teams[team].submitters)
     without_team = any(not groups_of(comparison.old, [member]) for member in people)
-    users = (*teams, _OTHERS) if without_team or not teams else teams
+    users = [f"team {team}" for team in teams]
+    if without_team or not teams:
+        users.append(_OTHERS)
     for name in sorted(comparison.old.clusters.keys() & comparison.new.clusters.keys()):
-        owners = catalog.owners(name)
+        owners = [f"team {team}" for team in catalog.owners(name)]
         for user in users:
             yield _allowed(user, _CLUSTER, Subject("cluster", name), user in (owners or users))
 
@@ -166,16 +169,13 @@ def _declared_members(comparison: Comparison) -> set[str]:
     """Return the members whose grants by the workspace follow from the stack file, which is compared."""
     members: set[str] = set()
     for facts in (comparison.before, comparison.after):
-        members.update(facts.people, facts.shared, map(_SERVICE_ACCOUNT.format, facts.kept))
-    return members | _trainers(comparison)
+        members.update(facts.people, facts.shared, map(_SERVICE_ACCOUNT.format, facts.kept), _trainers(facts.catalog))
+    return members
 
 
-def _trainers(comparison: Comparison) -> set[str]:
-    """Return the service accounts of either side that jobs run as, as members."""
-    accounts: set[str] = set()
-    for catalog in (comparison.old, comparison.new):
-        accounts.update((catalog.trainer, *catalog.trainers.values()))
-    return set(map(_SERVICE_ACCOUNT.format, accounts))
+def _trainers(catalog: Catalog) -> set[str]:
+    """Return the service accounts that jobs run as, as members."""
+    return set(map(_SERVICE_ACCOUNT.format, (catalog.trainer, *catalog.trainers.values())))
 
 
 def _users(members: Iterable[str]) -> set[str]:
@@ -238,10 +238,10 @@ class _Change:
     @property
     def is_mild(self) -> bool:
         """Whether a submitter has the right anyway, or the resource is created empty by this change."""
-        created = created_names(self.comparison)
-        if self.right == _SUBMIT and self.subject.what == ACCOUNT:
-            return self.value("account").partition("@")[0] in created
-        is_created = self.subject.what.startswith("new ") or self.subject.name in created
+        is_created = self.subject.what.startswith("new ") or self.subject.name in created_names(self.comparison)
+        if self.right == _SUBMIT_AS:
+            known = (*_trainers(self.comparison.old), *self.comparison.after.adopted)
+            return not {self.value("account"), _SERVICE_ACCOUNT.format(self.value("account"))} & {*known}
         return is_created or self.right in _MILD or is_of_submitters(self.right, self.subject, self.comparison)
 
     @cached_property
@@ -268,9 +268,10 @@ class _Change:
             _CODE: job.service_account == self.subject.name,
             _SHELL: job.asks_shell,
             _SESSION: self._is_on(job),
-            _CLUSTER: self._is_on(job) and self.member in (job.team, _OTHERS) and not self._is_by_owner(job),
+            _CLUSTER: self._is_on(job) and self.member in (f"team {job.team}", _OTHERS) and not self._is_by_owner(job),
             _TEAM: self._is_by_member(job) and job.team == self.subject.name,
-            _SUBMIT: self._is_by_member(job) and self._is_as_account(job),
+            _SUBMIT: self._is_by_member(job),
+            _SUBMIT_AS: self._is_by_member(job) and job.service_account == self._account,
             _BOARD: False,
             _NOTIFY: False,
         }
@@ -287,10 +288,11 @@ class _Change:
         members = [member for team in owners for member in catalog.teams[team].submitters]
         return job.team in owners or job.user in _users(members)
 
-    def _is_as_account(self, job: VertexJob) -> bool:
+    @property
+    def _account(self) -> str:
+        """The service account of a named trainer before the change."""
         trainer = self.comparison.before.trainers.get(self.subject.name)
-        account = trainer.account if trainer else self.subject.name
-        return self.subject.what != ACCOUNT or job.service_account == account
+        return trainer.account if trainer else self.subject.name
 
     def _is_by_member(self, job: VertexJob) -> bool:
         """Return whether the member submitted a job. A group's jobs are its team's, of users that no list names."""
@@ -334,7 +336,7 @@ def _gain(changes: list[_Change]) -> Finding:
     fix = ""
     if worst.is_foreign:
         sentence += f", from the new domain `{domain_of(worst.member)}`"
-    if worst.member in _trainers(worst.comparison):
+    if worst.member in _trainers(worst.comparison.new):
         sentence += ", so the code of its jobs can"
     if worst.grade is Grade.BLOCKING and strength(worst.right):
         fix = "grant a narrower role"
@@ -376,7 +378,7 @@ def _exception(change: _Change) -> str:
     owners = change.comparison.new.owners(change.subject.name)
     if change.right == _CLUSTER:
         return f", only team {few(f'`{name}`' for name in owners)} can"
-    if change.right != _SUBMIT:
+    if change.right not in (_SUBMIT, _SUBMIT_AS):
         return ""
     if not after.people:
         return ", and no submitter is left"
@@ -393,8 +395,6 @@ def _finding(kind: str, verb: str, changes: list[_Change], sentence: str, fix: s
     worst = changes[0]
     members = dict.fromkeys(change.member for change in changes)
     field = _FIELDS.get(worst.right, "")
-    if worst.right == _SUBMIT and worst.subject.what == ACCOUNT:
-        field = "slipway:trainers"
     found = KINDS[kind].of(worst.subject, sentence, fix, grade=worst.grade, field=field, members=list(members))
     details = tuple(f"{shown_member(change.member)} {verb}: {change.words}" for change in changes)
     return replace(found, details=details if len(details) > 1 else ())

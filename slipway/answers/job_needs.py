@@ -162,9 +162,10 @@ def _gone(comparison: Comparison, touched: Touched, what: str, text: str) -> _Lo
     project = comparison.old.project
     subject = Subject(what, _name(touched.old, what, project))
     successor = _name(touched.new, what, project)
-    if what in _CONTENTS and UNKNOWN in successor:
+    is_rewritten = touched.goes and what in _CONTENTS
+    if is_rewritten and UNKNOWN in successor:
         return _Loss(subject, State.UNKNOWN)
-    if what in _CONTENTS and successor == subject.name:
+    if is_rewritten and successor == subject.name:
         return _Loss(subject, State.YES)
     return _Loss(subject, State.NO, text)
 

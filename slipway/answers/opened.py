@@ -44,7 +44,8 @@ def _public(touched: Touched, subject: Subject) -> Iterator[Finding]:
     """Find a value that admits the public and that the resource did not have."""
     before = {text for _, text in texts(touched.was)}
     for path, text in texts(touched.becomes):
-        is_public = _PUBLIC_VALUE.fullmatch(text) or _OPEN_RANGE.fullmatch(f"{path}={text}")
+        is_open = _OPEN_RANGE.fullmatch(f"{path}={text}") and not touched.becomes.get("denies")
+        is_public = is_open or _PUBLIC_VALUE.fullmatch(text)
         if is_public and text not in before:
             sentence = f"opens to {PUBLIC.get(text, 'anyone on the internet')}: `{path}` `{text}`"
             fix = "list the people, accounts or addresses that need it"

@@ -16,7 +16,7 @@ from slipway.base.formatting import counted, few, span
 from slipway.deploying.engine.drift import hand_edits
 from slipway.deploying.engine.fields import BUCKET_FIELDS
 from slipway.deploying.engine.grants import form, grants, unreadable
-from slipway.deploying.engine.preview import UNKNOWN, EngineStep
+from slipway.deploying.engine.preview import UNKNOWN, EngineStep, Resource
 from slipway.deploying.engine.touched import (
     BUCKET,
     BY_ITSELF,
@@ -143,7 +143,10 @@ def _contents(touched: Touched) -> str:
 
 def _changed(touched: Touched, subject: Subject) -> Iterator[Finding]:
     yield from _unprotected(touched, subject)
+    guards = [key for key, *_ in _GUARDS]
     for key in touched.edited:
+        if key in guards:
+            continue
         edits = list(differences(touched.was.get(key), touched.becomes.get(key), key))
         if any(edit.after == UNKNOWN for edit in edits):
             yield _unknown(subject, key)
@@ -157,9 +160,9 @@ def _edited(touched: Touched, subject: Subject, edit: InputDifference) -> Findin
     kind = "bucket-changed" if touched.type == BUCKET else "resource-changed"
     sentence = f"is updated in place: {edit}"
     grade = Grade.NOTE if _MINOR.match(top(edit.path)) else Grade.WARNING
-    if edit.path == "disabled" and edit.after is True:
+    if (edit.path, edit.after) in (("disabled", True), ("enabled", False)):
         grade = Grade.BLOCKING
-        sentence = "is disabled: every request of its jobs and users is denied"
+        sentence = "is disabled: everything that uses it fails"
     if "attributeCondition" in edit.path:
         grade = Grade.BLOCKING
         sentence = f"trusts other identities: {edit}"
@@ -174,9 +177,13 @@ def _unknown(subject: Subject, path: str) -> Finding:
 def _unprotected(touched: Touched, subject: Subject) -> Iterator[Finding]:
     """Find a protection from deletion that is removed."""
     kind = "bucket-changed" if touched.type == BUCKET else "resource-changed"
-    before = touched.old.protected if touched.old else False
-    after = touched.new.protected if touched.new else False
-    removed = ["`protect` is removed"] if before and not after else []
+    old = touched.old or Resource()
+    new = touched.new or Resource()
+    removed = []
+    if old.protected and not new.protected:
+        removed.append("`protect` is removed")
+    if old.retained and not new.retained:
+        removed.append("`retain_on_delete` is removed")
     for key, protecting, default in _GUARDS:
         becomes = touched.becomes.get(key, default)
         if touched.was.get(key, default) == protecting != becomes:
@@ -195,7 +202,8 @@ def _bucket_setting(subject: Subject, key: str, before: Any, after: Any) -> Iter
         fix = f"keep `{key}`" if grade is Grade.BLOCKING else ""
         edits = [str(edit) for edit in differences(before, after, key)]
         meaning = f": {_MEANINGS[key]}" if key in _MEANINGS and grade is Grade.BLOCKING else ""
-        sentence = _retention(key, before or {}, after or {}) or f"is updated in place: {few(edits)}{meaning}"
+        setting = effect.does if key == "lifecycleRules" else f"is updated in place: {few(edits)}{meaning}"
+        sentence = _retention(key, before or {}, after or {}) or setting
         yield KINDS[kind].of(subject, sentence, fix, grade=grade, field=key)
 
 
@@ -211,8 +219,9 @@ def _prefixes(rule: Mapping[str, Any]) -> list[str]:
 
 def _retention(key: str, before: Any, after: Any) -> str:
     """Return the retention before and after; empty if the setting means something else."""
-    if key == "versioning" and not after.get("enabled"):
-        return "previous versions of objects are no longer kept"
+    if key == "versioning":
+        kept = "kept and billed from now on" if after.get("enabled") else "no longer kept"
+        return f"previous versions of objects are {kept}"
     if key == "lifecycleRules" and _age(before) != _age(after):
         return f"retention of all objects {_age(before)} → {_age(after)}"
     if key == "softDeletePolicy":

@@ -89,6 +89,17 @@ def test_a_revoked_or_disabled_account_is_found() -> None:
     sides = {"old": {"accountId": "trainer"}, "new": {"accountId": "trainer", "disabled": True}}
     (finding,) = found(step("update", "gcp:serviceaccount/account:Account", "t", **sides), jobs=[job()])
     assert finding.sentence.startswith("is disabled")
+    off = {"old": {"secret": "hf-token", "enabled": True}, "new": {"secret": "hf-token", "enabled": False}}
+    (finding,) = found(
+        step("update", "gcp:secretmanager/secretVersion:SecretVersion", "v", **off), jobs=[job(env=TOKEN)]
+    )
+    assert finding.subject == "secret hf-token"
+
+
+def test_a_new_binding_without_the_account_is_found() -> None:
+    binding = {"bucket": WORK_BUCKET, "role": "roles/storage.objectUser", "members": ["group:ml@acme.example"]}
+    (finding,) = found(step("create", "gcp:storage/bucketIAMBinding:BucketIAMBinding", "b", new=binding), jobs=[job()])
+    assert finding.sentence.startswith("service account `trainer` is not in the new binding `b`: job")
 
 
 def test_a_grant_of_another_account_is_no_loss() -> None:
