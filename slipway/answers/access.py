@@ -240,8 +240,9 @@ class _Change:
         """Whether a submitter has the right anyway, or the resource is created empty by this change."""
         is_created = self.subject.what.startswith("new ") or self.subject.name in created_names(self.comparison)
         if self.right == _SUBMIT_AS:
-            known = (*_trainers(self.comparison.old), *self.comparison.after.adopted)
-            return not {self.value("account"), _SERVICE_ACCOUNT.format(self.value("account"))} & {*known}
+            before = self.comparison.before
+            known = {trainer.account for trainer in before.trainers.values()} | self.comparison.after.adopted
+            return self.value("account") not in (*known, before.catalog.trainer)
         return is_created or self.right in _MILD or is_of_submitters(self.right, self.subject, self.comparison)
 
     @cached_property
