@@ -30,7 +30,8 @@ class Start:
     module: str
     #: An argument that a single parameter fills in is listed with each choice, or with the default.
     arguments: frozenset[str]
-    offer: Offer
+    #: The number of arguments.
+    count: int
 
     @property
     def file(self) -> str:
@@ -49,7 +50,7 @@ def starts(template: Template) -> Iterator[Start]:
             arguments = launched.arguments if launched else package.get("args") or ()
             if module:
                 filled = _filled([*map(str, arguments), *trials], template, offer)
-                yield Start(module, frozenset(filled), offer)
+                yield Start(module, frozenset(filled), len(arguments) + len(trials))
 
 
 def _filled(arguments: list[str], template: Template, offer: Offer) -> Iterator[str]:
