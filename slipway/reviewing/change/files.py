@@ -8,9 +8,9 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fnmatch import translate
 from functools import cached_property
 from itertools import islice
 from pathlib import Path, PurePosixPath
@@ -23,17 +23,18 @@ from slipway.reviewing.sources import text_of
 _DECLARED = "*.md docs/* jobs/* pipelines/*.yaml pipelines/*.json stacks/* templates/* tests/* vertex-local/* ../*"
 _WITHOUT_EFFECT = "*.md *.ipynb *.gitignore *.editorconfig *LICENSE mkdocs.yml *.github/ISSUE_TEMPLATE/*"
 # GitHub and GitLab read these in the repository's root folder too.
-_READ_BY_FORGE = ("CODEOWNERS", ".gitattributes", ".gitmodules", ".ci/", *FILES)
+_READ_BY_FORGE = " ".join(f"*{name}*" for name in (".ci/", *FILES)) + " *CODEOWNERS *.gitattributes *.gitmodules"
 STACK_FILE = re.compile(r"stacks/Pulumi\.([^/]+)\.ya?ml")
 _STATUS = re.compile(r"[ABCDMRTUX]\d*")
 _REQUIREMENTS = re.compile(r"requirements[^/]*\.(txt|in)")
+_CODE = re.compile(r"(jobs|templates)/.*(\.py|/pyproject\.toml)", re.DOTALL)
 ADDRESS = re.compile(r"[A-Za-z0-9._%+'-]{1,64}@([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)")
 """An address of a person or an account. The name has at most the characters that mail allows: without a limit, a long
 line of letters would be read again from each letter."""
+MOST_READ = 200_000
+"""Characters of a file that is parsed or compared line by line."""
 _LARGEST = 4 * 2**20
 """Bytes of a file that is read."""
-_MOST_CODE = 2_000
-"""Files of code that are read."""
 
 
 @dataclass(frozen=True)
@@ -42,6 +43,11 @@ class Sides:
 
     before: str = ""
     after: str = ""
+
+    @property
+    def longest(self) -> int:
+        """The characters of the longer side."""
+        return max(len(self.before), len(self.after))
 
 
 @dataclass(frozen=True)
@@ -62,19 +68,17 @@ class Files:
     @cached_property
     def code_before(self) -> Mapping[str, str]:
         """The same files before the change."""
-        code = {path: text for path, text in self.code.items() if path not in self.touched}
-        for path, sides in self.texts.items():
-            if is_code(path) and sides.before:
-                code[path] = sides.before
-        return code
+        edited = {path: sides.before for path, sides in self.texts.items() if is_code(path)}
+        known = {**self.code, **edited}
+        return {path: text for path, text in known.items() if text or path not in edited}
 
     @cached_property
     def addresses(self) -> frozenset[str]:
         """Addresses of people on lines that differ, which any diff shows."""
         found: set[str] = set()
         for sides in self.texts.values():
-            for line in {*sides.before.splitlines()} ^ {*sides.after.splitlines()}:
-                found.update(match[0] for match in ADDRESS.finditer(line))
+            lines = {*sides.before.splitlines()} ^ {*sides.after.splitlines()}
+            found.update(match[0] for match in ADDRESS.finditer("\n".join(lines)))
         return frozenset(found)
 
 
@@ -87,18 +91,18 @@ def seen_from(folder: str, path: str) -> str:
     return posixpath.relpath(path, folder) if folder else path
 
 
+def _any_of(globs: str) -> re.Pattern[str]:
+    return re.compile("|".join(map(translate, globs.split())))
+
+
+_HARMLESS, _BY_FORGE, _NOT_PROGRAM = map(_any_of, (_WITHOUT_EFFECT, _READ_BY_FORGE, _DECLARED))
+
+
 def deploys(path: str) -> bool:
     """Return whether a file deploys, reviews or grants permissions."""
-    if _matches(path, _WITHOUT_EFFECT.split()):
+    if _HARMLESS.match(path):
         return False
-    for part in _READ_BY_FORGE:
-        if fnmatchcase(path, f"*{part}*" if part.endswith("/") else f"*{part}"):
-            return True
-    return not _matches(path, _DECLARED.split())
-
-
-def _matches(path: str, globs: Iterable[str]) -> bool:
-    return any(fnmatchcase(path, glob) for glob in globs)
+    return bool(_BY_FORGE.match(path)) or not _NOT_PROGRAM.match(path)
 
 
 def has_pins(path: str) -> bool:
@@ -108,9 +112,7 @@ def has_pins(path: str) -> bool:
 
 def is_code(path: str) -> bool:
     """Return whether a file belongs to the code of jobs or templates."""
-    if not path.startswith(("jobs/", "templates/")):
-        return False
-    return path.endswith((".py", "/pyproject.toml"))
+    return _CODE.fullmatch(path) is not None
 
 
 def printable(path: str) -> str:
@@ -138,103 +140,93 @@ def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
         _require_whole(file, status, paths)
         seen = [seen_from(folder, path) for path in paths]
         touched.update(seen[status.startswith("C") :])
-        if status.startswith(("D", "R")):
-            removed.add(seen[0])
-    if not head:
-        return Files(frozenset(touched), frozenset(removed))
-    checkout = _Checkout(Path(head), folder)
-    base = _Checkout(Path(), folder)
-    links = frozenset(path for path in touched if checkout.is_link(path) or base.is_link(path))
-    files = Files(frozenset(touched), frozenset(removed), links)
-    if checkout.root == base.root:
-        return files
-    return _with_texts(files, base, checkout)
+        removed.update(seen[: status.startswith(("D", "R"))])
+    files = Files(frozenset(touched), frozenset(removed))
+    return _with_texts(files, _Checkout(Path(), folder), _Checkout(Path(head), folder)) if head else files
 
 
 def _with_texts(files: Files, base: _Checkout, head: _Checkout) -> Files:
+    links = frozenset(path for path in files.touched if head.is_link(path) or base.is_link(path))
+    if head.root == base.root:
+        return replace(files, links=links)
     texts: dict[str, Sides] = {}
     unread: set[str] = set()
-    for path in sorted(files.touched - files.links):
-        after = "" if path in files.removed else head.text(path)
-        before = base.text(path)
-        if before is None or after is None:
+    for path in sorted(files.touched - links):
+        try:
+            after = "" if path in files.removed else head.text(path)
+            texts[path] = Sides(base.text(path), after)
+        except (OSError, ValueError, ConfigError):
             unread.add(path)
-        else:
-            texts[path] = Sides(before, after)
     is_read = any(path.startswith(("jobs/", "templates/", "stacks/")) for path in files.touched)
-    code = head.code() if is_read else {}
-    return Files(files.touched, files.removed, files.links, texts, frozenset(unread), code)
+    code = dict(head.code()) if is_read else {}
+    return replace(files, links=links, texts=texts, unread=frozenset(unread), code=code)
 
 
 @dataclass(frozen=True)
 class _Checkout:
-    """The project's folder in a checkout. A file of it may lead anywhere, so links are not followed."""
+    """The project's folder in a checkout. A link in it may lead anywhere, so links are not followed."""
 
     path: Path
     #: The project's folder in its repository.
     folder: str
 
     @cached_property
-    def root(self) -> Path:
+    def root(self) -> str:
         # `Path.resolve` raises for links that lead to each other.
-        return Path(os.path.realpath(self.path))
+        return os.path.realpath(self.path)
 
     @cached_property
-    def repository(self) -> Path:
-        return self.root.joinpath(*[".." for _ in PurePosixPath(self.folder).parts])
+    def repository(self) -> str:
+        above = [".." for _ in PurePosixPath(self.folder).parts]
+        return posixpath.normpath(posixpath.join(self.root, *above))
+
+    def place(self, path: str) -> str:
+        return posixpath.normpath(posixpath.join(self.root, path))
 
     def is_link(self, path: str) -> bool:
-        place = os.path.normpath(self.root / path)
-        return os.path.realpath(place) != place
+        return os.path.realpath(self.place(path)) != self.place(path)
 
-    def text(self, path: str) -> str | None:
-        """Return the text of a file; empty if it does not exist, None if it can't be read as text."""
-        place = Path(os.path.normpath(self.root / path))
-        if not place.is_relative_to(os.path.normpath(self.repository)):
-            return None
+    def text(self, path: str) -> str:
+        """Return the text of a file, empty if it does not exist. Raises OSError, ValueError or ConfigError."""
+        place = Path(self.place(path))
+        if not place.is_relative_to(self.repository):
+            raise ValueError("outside of the repository")
         # `Path` raises for a name that no file can have.
         if not os.path.lexists(place):
             return ""
-        try:
-            if not place.is_file() or place.stat().st_size > _LARGEST:
-                return None
-            text = text_of(str(place))
-        except (OSError, ConfigError):
-            return None
-        return None if "\0" in text else text
+        if not place.is_file() or place.stat().st_size > _LARGEST:
+            raise ValueError("not a file, or too large")
+        text = text_of(str(place))
+        if "\0" in text:
+            raise ValueError("not text")
+        return text
 
-    def code(self) -> dict[str, str]:
-        found: dict[str, str] = {}
+    def code(self) -> Iterator[tuple[str, str]]:
         for folder in ("jobs", "templates"):
-            if self.is_link(folder):
-                continue
-            for place in islice(sorted((self.root / folder).rglob("*")), _MOST_CODE):
+            places = () if self.is_link(folder) else sorted(Path(self.root, folder).rglob("*"))
+            for place in places:
                 path = place.relative_to(self.root).as_posix()
-                if is_code(path) and not self.is_link(path):
-                    found[path] = self.text(path) or ""
-        return found
+                if is_code(path) and is_own(path, self.path):
+                    yield path, self.text(path)
 
 
 def is_own(file: str, checkout: Path) -> bool:
     """Return whether a file of the checkout exists and is no link."""
-    folder = _Checkout(checkout, "")
-    return not folder.is_link(file) and os.path.lexists(checkout / file) and (checkout / file).is_file()
+    place = checkout / file
+    return not _Checkout(checkout, "").is_link(file) and os.path.lexists(place) and place.is_file()
 
 
 def _require_whole(file: str, status: str, paths: list[str]) -> None:
     expected = 1 + status.startswith(("C", "R"))
     if _STATUS.fullmatch(status) and len(paths) == expected and all(paths):
         return
-    raise ConfigError(
-        f"{quoted(file)} is not a whole list of files",
-        why=f"{quoted(' '.join((status, *paths)))} is not a file with a status: the list is cut or has other flags",
-        fix="make it with git diff --name-status -z BASE",
-    )
+    why = f"{quoted(' '.join((status, *paths)))} is not a file with a status: the list is cut or has other flags"
+    fix = "make it with git diff --name-status -z BASE"
+    raise ConfigError(f"{quoted(file)} is not a whole list of files", why=why, fix=fix)
 
 
 def _listed(text: str) -> Iterator[list[str]]:
-    """Yield each status with its paths: `M\\tpath` and `R100\\told\\tnew`, or the same between zero bytes. An incomplete
-    end is yielded alone."""
+    """Yield each status with its paths, separated by tabs or by zero bytes. An incomplete end is yielded alone."""
     if "\0" not in text:
         # Names may contain Unicode's other line ends.
         for line in filter(str.strip, text.split("\n")):
@@ -244,5 +236,4 @@ def _listed(text: str) -> Iterator[list[str]]:
     left = iter(words)
     for status in left:
         yield [status, *islice(left, 1 + status.startswith(("C", "R")))]
-    if rest:
-        yield [rest]
+    yield from filter(None, [[rest] if rest else []])

@@ -1,19 +1,19 @@
-"""Changed lines of a file, and whether a change of its text has an effect. Pure."""
+"""Changed lines of a file, and whether its change has an effect. Pure."""
 
 from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Sequence
 from difflib import SequenceMatcher
+from pathlib import PurePosixPath
 
 from slipway.authoring.stack.secrets import lines_have_secret
 from slipway.base.formatting import counted
-from slipway.reviewing.change.files import Sides, printable
+from slipway.reviewing.change.files import MOST_READ, Sides, printable
+from slipway.reviewing.change.leaves import leaf_edits
 from slipway.reviewing.change.secret_values import HIDDEN, bare
 
-MOST_READ = 200_000
-"""Characters of a file that is compared line by line."""
 _MOST_LINES = 5_000
 _LONGEST = 400
 _BREAK = " ⏎ "
@@ -23,70 +23,47 @@ _ACTS = re.compile(r"\b(docopt|defopt|dspy|__doc__|getdoc)\b|@[\w.]*tool\b")
 """Names of code that acts by docstrings."""
 _HAS_BODY = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 PARSE_ERRORS = (SyntaxError, ValueError, RecursionError, MemoryError)
-_COMMENT = re.compile(r"\s*(#(?!!).*|//.*)?")
+_COMMENT_LINE = re.compile(r"^[ \t]*(#(?!!).*|//.*)?\n|[ \t]+$", re.MULTILINE)
 
 
 def is_harmless(path: str, sides: Sides) -> bool:
     """Return whether two texts differ in comments, docstrings or form alone."""
-    if max(len(sides.before), len(sides.after)) > MOST_READ:
+    if sides.longest > MOST_READ or sides.before == sides.after:
         return False
-    if path.endswith(".py"):
-        return _same_program(sides.before, sides.after)
-    if path.endswith((".yaml", ".yml")):
-        return _same_yaml(sides.before, sides.after)
-    if not sides.before or not sides.after:
-        return False
-    return _code_lines(sides.before) == _code_lines(sides.after)
+    same = _SAME.get(PurePosixPath(path).suffix, _same_lines)
+    return same(sides)
 
 
-def _code_lines(text: str) -> list[str]:
-    return [line.rstrip() for line in text.splitlines() if not _COMMENT.fullmatch(line)]
+def _same_lines(sides: Sides) -> bool:
+    texts = {_COMMENT_LINE.sub("", f"{text}\n") for text in (sides.before, sides.after)}
+    return len(texts) == 1
 
 
-def _same_program(before: str, after: str) -> bool:
-    both = f"{before}\n{after}"
+def _same_yaml(sides: Sides) -> bool:
+    return leaf_edits(sides) == ()
+
+
+def _same_program(sides: Sides) -> bool:
+    both = f"{sides.before}\n{sides.after}"
     if _UNREAD.search(both):
         return False
     is_whole = _ACTS.search(both) is not None
     try:
-        return _program(before, is_whole=is_whole) == _program(after, is_whole=is_whole)
+        return _program(sides.before, is_whole=is_whole) == _program(sides.after, is_whole=is_whole)
     except PARSE_ERRORS:
         return False
 
 
 def _program(text: str, *, is_whole: bool) -> str:
-    """Return the code, without docstrings unless it is `whole`. It is parsed as bytes because a first line can declare
-    another encoding."""
+    """Return the code, with docstrings if it is `whole`. It is parsed as bytes: a first line can declare an encoding."""
     tree = ast.parse(text.encode())
-    if is_whole:
-        return ast.dump(tree)
-    for node in ast.walk(tree):
+    for node in () if is_whole else ast.walk(tree):
         if isinstance(node, _HAS_BODY) and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:]
     return ast.dump(tree)
 
 
-def _same_yaml(before: str, after: str) -> bool:
-    import yaml  # Needed only for an edited YAML file.
-
-    try:
-        return list(_yaml_events(before)) == list(_yaml_events(after))
-    except (yaml.YAMLError, ValueError):
-        return False
-
-
-def _yaml_events(text: str) -> Iterator[tuple[object, ...]]:
-    import yaml
-
-    parts = ("anchor", "tag", "value", "implicit")
-    for event in yaml.parse(text, Loader=yaml.SafeLoader):
-        yield (type(event), *[getattr(event, part, None) for part in parts])
-
-
-def added_lines(sides: Sides) -> list[str]:
-    """Return lines that only the new text has."""
-    known = {*sides.before.splitlines()}
-    return [line for line in sides.after.splitlines() if line not in known]
+_SAME = {".py": _same_program, ".yaml": _same_yaml, ".yml": _same_yaml}
 
 
 def changed_lines(path: str, sides: Sides) -> list[str]:
@@ -94,41 +71,27 @@ def changed_lines(path: str, sides: Sides) -> list[str]:
     name = printable(path)
     old = sides.before.splitlines()
     new = sides.after.splitlines()
-    longest = max(len(sides.before), len(sides.after))
-    if longest > MOST_READ or max(len(old), len(new)) > _MOST_LINES:
+    if sides.longest > MOST_READ or max(len(old), len(new)) > _MOST_LINES:
         return [f"`{name}` is too long to be compared line by line"]
     places = []
     for kind, start, end, new_start, new_end in SequenceMatcher(None, old, new).get_opcodes():
-        gone = old[start:end]
-        come = new[new_start:new_end]
-        if kind == "equal" or not _has_text((*gone, *come)):
-            continue
-        first = next((at for at in range(new_start, new_end) if new[at].strip()), new_start)
-        before = _block(gone, come, old[:start])
-        after = _block(come, gone, new[:new_start])
-        places.append(f"`{name}:{first + 1}` {before} → {after}")
+        before = _block(old[start:end], new[new_start:new_end], old[:start])
+        after = _block(new[new_start:new_end], old[start:end], new[:new_start])
+        if kind != "equal" and before != after:
+            places.append(f"`{name}:{new_start + 1}` {before} → {after}")
     return places
 
 
-def _has_text(lines: Iterable[str]) -> bool:
-    return any(line.strip() for line in lines)
-
-
 def _block(lines: Sequence[str], beside: Sequence[str], above: Sequence[str]) -> str:
-    """Return lines as one, with the number of those that are left out."""
-    if not _has_text(lines):
-        return "none"
-    if lines_have_secret(lines, above):
-        return HIDDEN
+    """Return lines as one, with the number of those that are left out; `none` for blank lines."""
     text = _joined(lines)
     part = bare(text, longest=_LONGEST, beside=_joined(beside))
-    if part == HIDDEN:
+    if part == HIDDEN or lines_have_secret(lines, above):
         return HIDDEN
     left = text.count(_BREAK) - part.count(_BREAK)
-    return f"`{part}` and {counted(left, 'more lines')}" if left else f"`{part}`"
+    more = f" and {counted(left, 'more lines')}" if left else ""
+    return f"`{part}`{more}" if text else "none"
 
 
 def _joined(lines: Sequence[str]) -> str:
-    stripped = [line.strip() for line in lines if line.strip()]
-    code = [line for line in stripped if not line.startswith("#")]
-    return _BREAK.join(code or stripped)
+    return _BREAK.join(filter(None, map(str.strip, lines)))

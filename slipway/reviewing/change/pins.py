@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import re
-import tomllib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from slipway.authoring.stack.secrets import address_has_secret, has_secret
@@ -14,14 +13,20 @@ from slipway.reviewing.change.secret_values import HIDDEN, change
 
 PINS, LAPTOP = "requirements.txt", "requirements-local.txt"
 """Files of pins: of the deployment, and of a laptop, from which people deploy too."""
+ANY = "any version"
+REMARKS = ("", "major version", "not pinned", "another source")
+"""Remarks on a dependency, the worst last."""
 _NAMED = re.compile(r"([A-Za-z0-9][\w.-]*)\s*(?:\[[^]]*\])?\s*(.*)", re.DOTALL)
 _OPTION = re.compile(r"^(--[\w-]+)=")
 _HASH = re.compile(r"\s*(--hash[ =]\s*\S+|#\S*$)")
 _COMMIT = re.compile(r"(@[0-9a-f]{12})[0-9a-f]{28}\b")
 _WHEEL = re.compile(r"[^-]+-([^-]+)-.*\.whl")
-_EXACT = re.compile(r"\(?(==+)?\s*v?(\d+)(\.[\w.+!]+)?\)?\s*(;.*)?|@.*|.*@sha256:[0-9a-f]{6,}.*|[0-9a-f]{40}", re.DOTALL)
-_NUMBER = re.compile(r"(?:.*:)?[=v(]*(\d+)(?:[.\s-]|$)")
-_INDEX = re.compile(r"-i.*|--(extra-)?index-url|--find-links|-f.*|--trusted-host")
+_DIGEST = re.compile(r"\b[0-9a-f]{40}\b|sha256:")
+_EXACT = re.compile(r"(==+)?\s*v?\d+(\.[\w.+!]+)?(\s*;.*|, with .*)?|@.*|given|none", re.DOTALL)
+_MAJOR = re.compile(r"(?:.*:)?[=v]*(\d{1,4})(?:[.\s,-]|$)")
+_INDEX = re.compile(r"-i.*|--(extra-)?index-url|--find-links|-f.*|--trusted-host|\(not shown\)")
+_LOCKED = re.compile(r'^name = "(.+)"\nversion = "(.+)"$', re.MULTILINE)
+_LISTED = re.compile(r'"([A-Za-z][\w.-]*(?:\[[\w, -]*\])?\s*(?:[@=<>~!;].*)?)"')
 
 
 @dataclass(frozen=True)
@@ -31,39 +36,28 @@ class Pin:
     name: str
     before: str
     after: str
-    #: An action or an image, which is pinned by a hash alone.
-    needs_hash: bool = False
+    #: An action or an image, which is pinned by a digest alone.
+    needs_digest: bool = False
 
     def __str__(self) -> str:
-        """Return `` `click` `8.2.0` → `8.3.0` ``."""
-        return f"`{self.name.replace('`', chr(39))}` {change(self.before, self.after)}"
+        """Return `` `click` `8.2.0` → `8.3.0` (major version) ``."""
+        remark = f" ({self.remark})" if self.remark else ""
+        return f"`{self.name.replace('`', chr(39))}` {change(self.before, self.after)}{remark}"
 
     @property
-    def is_unpinned(self) -> bool:
-        """Return whether the new version is not fixed, though the old one was or this is new."""
-        if not self.after or self._is_fixed(self.after) or self.is_foreign:
-            return False
-        return not self.before or self._is_fixed(self.before)
-
-    def _is_fixed(self, version: str) -> bool:
-        if self.needs_hash:
-            return re.search(r"\b[0-9a-f]{40}\b|sha256:", version) is not None
-        return _EXACT.fullmatch(version) is not None
-
-    @property
-    def is_foreign(self) -> bool:
-        """Return whether packages come from another index or address."""
+    def remark(self) -> str:
+        """The worst of `REMARKS` that the new version deserves."""
+        fixed = _DIGEST.search if self.needs_digest else _EXACT.fullmatch
+        addresses = [side.partition("#")[0] for side in (self.before, self.after) if "://" in side]
+        majors = [_MAJOR.match(side) for side in (self.before, self.after)]
         if not self.after:
-            return False
-        if _INDEX.fullmatch(self.name) or self.name == HIDDEN:
-            return True
-        return "://" in self.after and self.after.partition("#")[0] != self.before.partition("#")[0]
-
-    @property
-    def is_major(self) -> bool:
-        old = _NUMBER.match(self.before)
-        new = _NUMBER.match(self.after)
-        return old is not None and new is not None and old[1] != new[1]
+            return ""
+        if _INDEX.fullmatch(self.name) or ("://" in self.after and len(set(addresses)) == len(addresses)):
+            return "another source"
+        if not fixed(self.after) and (not self.before or fixed(self.before)):
+            return "not pinned"
+        numbers = {major[1] for major in majors if major}
+        return "major version" if len(numbers) > 1 else ""
 
 
 def changed(before: str, after: str) -> tuple[Pin, ...]:
@@ -77,43 +71,28 @@ def compared(before: Iterable[str], after: Iterable[str]) -> tuple[Pin, ...]:
     new = _by_name(after)
     pins = []
     for name in sorted({*old, *new}, key=lambda name: (name != NAME, name)):
-        if old.get(name) == new.get(name):
-            continue
         was = _version(old.get(name), name)
         now = _version(new.get(name), name)
-        if was == now:
-            now = f"{now}, with another source or hash"
-        pins.append(Pin(name, was, now))
+        if old.get(name) != new.get(name):
+            pins.append(Pin(name, was, now if was != now else f"{now}, with another source or hash"))
     return tuple(pins)
 
 
-def locked(path: str, text: str) -> list[str]:
-    """Return the dependencies of pyproject.toml, or the packages of uv.lock or poetry.lock, as requirements."""
-    try:
-        document = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError):
-        return []
-    if not path.endswith("pyproject.toml"):
-        packages = [package for package in document.get("package", ()) if isinstance(package, Mapping)]
-        return [f"{package.get('name')}=={package.get('version')}" for package in packages]
-    project = document.get("project", {})
-    listed = [str(line) for line in project.get("dependencies", ())]
-    for extra in project.get("optional-dependencies", {}).values():
-        listed += [str(line) for line in extra]
-    return listed
+def locked(text: str) -> list[str]:
+    """Return the packages of uv.lock or poetry.lock, and the requirements of pyproject.toml."""
+    packages = [f"{name}=={version}" for name, version in _LOCKED.findall(text)]
+    return packages or _LISTED.findall(text.partition("dependencies")[2])
 
 
 def _by_name(requirements: Iterable[str]) -> dict[str, str]:
     """Return the versions of each package and option. A package can have several lines, with markers."""
     found: dict[str, list[str]] = {}
     for line in requirements:
-        name = _NAMED.fullmatch(line)
-        if name:
-            found.setdefault(package(name[1]), []).append(name[2])
-            continue
         option, _, value = _OPTION.sub(r"\1 ", line).partition(" ")
+        name = _NAMED.fullmatch(line)
         # `-ihttps:…` has no space.
-        found.setdefault(HIDDEN if address_has_secret(option) else option, []).append(value)
+        key = package(name[1]) if name else option
+        found.setdefault(HIDDEN if address_has_secret(key) else key, []).append(name[2] if name else value)
     return {key: "\n".join(sorted(versions)) for key, versions in found.items()}
 
 
@@ -123,12 +102,10 @@ def _version(required: str | None, name: str) -> str:
         return ""
     text = _HASH.sub("", required).strip().removeprefix("==")
     wheel = _WHEEL.fullmatch(last_part(text))
-    version = wheel[1] if wheel else _COMMIT.sub(r"\1…", text)
     if has_secret(f"{name} {text}") or address_has_secret(text):
         return HIDDEN
-    if version:
-        return short(version)
-    return "any version" if name[0].isalnum() else "given"
+    usual = ANY if name[0].isalnum() else "given"
+    return wheel[1] if wheel else short(_COMMIT.sub(r"\1…", text)) or usual
 
 
 def package(name: str) -> str:
@@ -138,6 +115,4 @@ def package(name: str) -> str:
 def lines(requirements: str) -> Iterator[str]:
     """Yield each requirement and option, without its comment."""
     for line in requirements.replace("\\\n", " ").splitlines():
-        text = re.sub(r"(^|\s)#.*", "", line).strip()
-        if text:
-            yield text
+        yield from filter(None, [re.sub(r"(^|\s)#.*", "", line).strip()])

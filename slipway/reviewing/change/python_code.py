@@ -4,32 +4,35 @@ from __future__ import annotations
 
 import ast
 import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
-from slipway.reviewing.change.lines import MOST_READ, PARSE_ERRORS
+from slipway.reviewing.change.files import MOST_READ
+from slipway.reviewing.change.lines import PARSE_ERRORS
 
 _OWN = r"SLIPWAY_(?:OUTPUT|CHECKPOINTS)|AIP_(?:CHECKPOINT|MODEL)_DIR|--output|\.output\b"
 PLACE = re.compile(rf"{_OWN}|gs://|/gcs/|/mnt/")
 """A place that outlives a machine."""
 SAVES = re.compile(
-    r"\bos\.(replace|rename)\(|\bshutil\.(move|copy\w*)\(|\.(replace|rename)\([^,()=]+\)|\bsave(\w*\(|_\w+)"
+    r"\bos\.(replace|rename)\(|\bshutil\.(move|copy\w*)\(|\.(replace|rename)\([^,()=\n]+\)|\bsave(\w*\(|_\w+)"
     r"|\b(pickle|joblib)\.dump\(|Checkpoint\w*\("
 )
 RESTORES = re.compile(
     r"\b(torch|pickle|joblib|np|numpy)\.load\(|\bload_(state|model|checkpoint|weights)|from_checkpoint|latest_checkpoint"
     r"|\b(restore|resume)|\bread_(text|bytes)\("
 )
-_CHECKPOINT = re.compile(rf"{_OWN}|(?i:checkpoint|ckpt)|\b(?i:output)\b")
+_CHECKPOINT_LINE = re.compile(rf"^.*(?:{_OWN}|(?i:checkpoint|ckpt)|\b(?i:output)\b).*$", re.MULTILINE)
 _NAME_IN_PATH = re.compile(r"""(?:/|\bjoin\([^()]*,|\bPath\([^()]*,)\s*f?["']([\w.{}-]+)["']""")
 _FLAG = re.compile(r"""["'](--[\w-]+)""")
-_COMPUTED = re.compile(r"""["']--["'{%]|\bparents=""")
+_COMPUTED = re.compile(r"""["']--["'{%]|\bparents=|parse_known|ignore_unknown_options""")
 _OF_LIST = re.compile(r"""for (\w+) in [(\[]([^()\[\]]*)[)\]]:\s+\w+\.add_argument\(f["']--\{\1\}""")
 """Arguments that have the names of a list."""
 _QUOTED = re.compile(r"""["']([\w-]+)["']""")
 _PARSER_PASSED = re.compile(r"\b(\w+)\(\w*parser[,)]")
-_REQUIRED_VARIABLE = re.compile(r"""\benviron\[\s*["'](\w+)["']\s*\](?!\s*=[^=])""")
+_VARIABLE = re.compile(r"""\benviron\[\s*["'](\w+)["']\s*\](?!\s*=[^=])|\b(SLIPWAY_INPUT_\w+)""")
 _ARGV = re.compile(r"\bargv\[(\d+)\]")
+_WHOLE = re.compile(r"\s*[+-]?\d[\d_]*\s*")
 _WIDEST = 4096
 
 
@@ -44,9 +47,11 @@ class Argument:
     is_whole: bool = False
 
     def rejects(self, value: str) -> bool:
-        if self.choices and value not in self.choices:
-            return True
-        return self.is_whole and re.fullmatch(r"\s*[+-]?\d[\d_]*\s*", value) is None
+        is_wrong = self.is_whole and not _WHOLE.fullmatch(value)
+        return is_wrong or value not in (self.choices or (value,))
+
+    def is_missing(self, flags: Collection[str]) -> bool:
+        return self.is_required and not any(name.startswith(tuple(flags)) for name in self.names)
 
 
 @dataclass(frozen=True)
@@ -71,18 +76,6 @@ class PythonFile:
         return "\n".join(line[:_WIDEST].partition("#")[0] for line in lines)
 
     @cached_property
-    def checkpoint_names(self) -> frozenset[str]:
-        """Names of files and folders on lines about checkpoints and outputs."""
-        lines = [line for line in self.code.splitlines() if _CHECKPOINT.search(line)]
-        return frozenset(_NAME_IN_PATH.findall("\n".join(lines)))
-
-    @cached_property
-    def variables(self) -> frozenset[str]:
-        """Environment variables without which it fails, `os.environ["NAME"]`, and all inputs that it names."""
-        inputs = re.findall(r"\bSLIPWAY_INPUT_\w+", self.code)
-        return frozenset((*_REQUIRED_VARIABLE.findall(self.code), *inputs))
-
-    @cached_property
     def positions(self) -> int:
         """The number of arguments that it reads by their place: two for `sys.argv[2]`."""
         return max(map(int, _ARGV.findall(self.code)), default=0)
@@ -90,23 +83,18 @@ class PythonFile:
     @cached_property
     def flags(self) -> frozenset[str]:
         """The flags that it knows; none if it reads no arguments or accepts any."""
-        if not self._is_strict:
-            return frozenset()
         listed = [name for _, names in _OF_LIST.findall(self.code) for name in _QUOTED.findall(names)]
+        reads = "parse_args(" in self.code or "click.option(" in self.code
+        is_open = _COMPUTED.search(_OF_LIST.sub("", self.code)) is not None
+        helpers = _PARSER_PASSED.findall(self.code)
+        if not reads or is_open or not all(f"def {name}(" in self.code for name in helpers):
+            return frozenset()
         return frozenset((*_FLAG.findall(self.code), *[f"--{name}" for name in listed]))
-
-    @property
-    def _is_strict(self) -> bool:
-        if "click.option(" in self.code:
-            return "ignore_unknown_options" not in self.code
-        if "parse_args(" not in self.code or _COMPUTED.search(_OF_LIST.sub("", self.code)):
-            return False
-        return all(f"def {name}(" in self.code for name in _PARSER_PASSED.findall(self.code))
 
     @cached_property
     def arguments(self) -> tuple[Argument, ...]:
         """Its declared arguments; none if it has subcommands."""
-        if "add_subparsers" in self.code or ".group(" in self.code:
+        if re.search(r"add_subparsers|\.group\(", self.code):
             return ()
         calls = [node for node in ast.walk(self.tree) if isinstance(node, ast.Call)]
         found = [_argument(call) for call in calls if getattr(call.func, "attr", "") in ("add_argument", "option")]
@@ -122,21 +110,56 @@ class PythonFile:
                 found += [alias.name for alias in node.names]
             elif isinstance(node, ast.ImportFrom):
                 start = own[: len(own) + 1 - node.level] if node.level else []
-                module = [node.module] if node.module else []
-                found += [".".join((*start, *module, alias.name)) for alias in node.names]
+                module = filter(None, [*start, node.module])
+                before = ".".join(module)
+                found += [f"{before}.{alias.name}".lstrip(".").removesuffix(".*") for alias in node.names]
         return tuple(found)
 
     def syntax_problem(self, minor: int) -> str:
         """Return why Python 3.`minor` can't parse the file: `line 7: invalid syntax`; empty if it can."""
-        if len(self.text) > MOST_READ:
-            return ""
         try:
-            ast.parse(self.text, feature_version=(3, minor))
+            ast.parse(self.text if len(self.text) <= MOST_READ else "", feature_version=(3, minor))
         except SyntaxError as error:
             return f"line {error.lineno}: {error.msg}"
         except PARSE_ERRORS:
             return ""
         return ""
+
+
+@dataclass(frozen=True)
+class JobCode:
+    """The Python files of a job's folders, by path."""
+
+    files: Mapping[str, PythonFile]
+
+    @classmethod
+    def within(cls, texts: Mapping[str, str], folders: tuple[str, ...]) -> JobCode:
+        own = [path for path in texts if path.startswith(folders) and path.endswith(".py")]
+        return cls({path: PythonFile(path, texts[path]) for path in own})
+
+    @cached_property
+    def text(self) -> str:
+        return "\n".join(file.code for file in self.files.values())
+
+    @cached_property
+    def flags(self) -> frozenset[str]:
+        return frozenset[str]().union(*(file.flags for file in self.files.values()))
+
+    @cached_property
+    def variables(self) -> frozenset[str]:
+        """Environment variables without which it fails, `os.environ["NAME"]`, and all inputs that it names."""
+        return frozenset(name or given for name, given in _VARIABLE.findall(self.text))
+
+    @cached_property
+    def checkpoint_names(self) -> frozenset[str]:
+        """Names of files and folders on lines about checkpoints and outputs."""
+        return frozenset(_NAME_IN_PATH.findall("\n".join(_CHECKPOINT_LINE.findall(self.text))))
+
+    @cached_property
+    def modules(self) -> dict[str, PythonFile]:
+        """Its files by the dotted names of their modules and packages."""
+        names = {path: path[len("jobs/") : -len(".py")].removesuffix("/__init__") for path in self.files}
+        return {name.replace("/", "."): self.files[path] for path, name in names.items()}
 
 
 def _argument(call: ast.Call) -> Argument:
@@ -145,7 +168,7 @@ def _argument(call: ast.Call) -> Argument:
     names = tuple(text for text in texts if text.startswith("-"))
     is_required = "True" in _literals(given.get("required"))
     # A type of its own converts the text, and an action or several values read it differently.
-    type_name = getattr(given["type"], "id", "") if "type" in given else "str"
+    type_name = getattr(given.get("type"), "id", "str" if "type" not in given else "")
     if type_name not in ("int", "str") or {"action", "nargs", "multiple", "is_flag", None} & given.keys():
         return Argument(names, is_required)
     return Argument(names, is_required, _literals(given.get("choices")), type_name == "int")

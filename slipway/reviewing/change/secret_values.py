@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import re
+from os.path import commonprefix
 
 from slipway.authoring.stack.secrets import address_has_secret, has_secret
 from slipway.base.formatting import short
@@ -11,37 +11,24 @@ from slipway.model.catalog.placeholders import DOLLAR, placeholder, render
 HIDDEN = "(not shown)"
 _BEFORE = 2048
 """The characters before a part in which the name of a secret can stand."""
-_BLANKS = {" ": "␣", "\n": "⏎", "\t": "⇥"}
 
 
 def shown(value: object, name: str = "", beside: object = "") -> str:
     """Return a short value in backticks, `none` if it is empty, or `HIDDEN`."""
     text = bare(value, name, beside=beside)
-    if text == HIDDEN:
-        return text
-    return f"`{text}`" if text else "none"
+    return {HIDDEN: HIDDEN, "": "none"}.get(text, f"`{text}`")
 
 
 def bare(value: object, name: str = "", longest: int = 60, beside: object = "") -> str:
-    """Return a value without backticks, or `HIDDEN`.
-
-    Of a long value, the part is returned in which it differs from the value `beside` it. If the two would read alike,
-    blanks and line breaks are visible.
-    """
+    """Return a value without backticks, or `HIDDEN`. A long value is cut to where it differs from the one `beside` it."""
     text = _text(value)
-    other = _text(beside)
-    start = _start(text, other, longest)
-    part = f"…{text[start:]}" if start else text
+    start = 0
+    if len(text) > longest and beside:
+        start = max(0, len(commonprefix((text, _text(beside)))) - longest // 2)
     near = text[max(0, start - _BEFORE) :]
-    if has_secret(text, name) or address_has_secret(text) or has_secret(near):
+    if has_secret(text, name) or has_secret(near) or address_has_secret(text):
         return HIDDEN
-    if text != other and other:
-        other_start = _start(other, text, longest)
-        if short(text[start:], longest) == short(other[other_start:], longest):
-            part = re.sub(r"\s", _visible, part[: 4 * longest])
-    if not other and len(part) > longest and part.startswith("projects/"):
-        # A resource's own name comes last.
-        part = f"…{part[-longest + 1 :]}"
+    part = f"…{text[start:]}" if start else text
     return short(part.replace("`", "'"), longest)
 
 
@@ -52,18 +39,3 @@ def change(before: object, after: object, name: str = "") -> str:
 
 def _text(value: object) -> str:
     return render(value).replace(placeholder(DOLLAR), "$")
-
-
-def _visible(blank: re.Match[str]) -> str:
-    return _BLANKS.get(blank[0], ascii(blank[0])[1:-1])
-
-
-def _start(text: str, other: str, longest: int) -> int:
-    """Return where the part of a long text begins that differs from the other one."""
-    if len(text) <= longest or not other:
-        return 0
-    ends = min(len(text), len(other))
-    differs = next((place for place in range(ends) if text[place] != other[place]), ends)
-    start = max(0, differs - longest // 2)
-    slash = text.find("/", start, start + longest // 2)
-    return max(start, slash) if start else 0

@@ -4,190 +4,161 @@ from __future__ import annotations
 
 import re
 import sys
-import tomllib
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-
-from packaging.requirements import InvalidRequirement, Requirement
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from itertools import chain
 
 from slipway.answers.comparison import Comparison
 from slipway.model.catalog.template import Template
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
-from slipway.model.machines.images import images_of
+from slipway.model.machines.images import PrebuiltImage, images_of
 from slipway.model.rules.code import SCRIPT
 from slipway.reviewing.change.files import Files
-from slipway.reviewing.change.python_code import PLACE, RESTORES, SAVES, PythonFile
-from slipway.reviewing.findings.job_code import Start, folders, starts
+from slipway.reviewing.change.pins import package
+from slipway.reviewing.change.python_code import PLACE, RESTORES, SAVES, JobCode, PythonFile
+from slipway.reviewing.findings.job_code import Start, folders, starts, tasks
 
-Code = Mapping[str, PythonFile]
-Problem = tuple[Grade, str]
 _OF_PLATFORM = re.compile(
-    r"(SLIPWAY_(?!INPUT)|AIP_|CLOUD_ML_|CUDA|NVIDIA|NCCL|PYTHON|XDG_|HF_HOME|LOCAL_|GROUP_|MASTER_|TORCHELASTIC).*"
-    r"|CLUSTER_SPEC|TF_CONFIG|RANK|WORLD_SIZE|NODE_RANK|HOME|PATH|USER|HOSTNAME|TMPDIR|PWD|SHELL|LANG|TPU_.*"
+    r"(SLIPWAY_(?!INPUT)|AIP_|CLOUD_ML_|CUDA|NVIDIA|NCCL|PYTHON|XDG_|HF_HOME|LOCAL_|GROUP_|MASTER_|TORCHELASTIC|TPU_).*"
+    r"|CLUSTER_SPEC|TF_CONFIG|RANK|WORLD_SIZE|NODE_RANK|HOME|PATH|USER|HOSTNAME|TMPDIR|PWD|SHELL|LANG"
 )
 _NEW_NAMES = {"tomllib": 11, "enum.StrEnum": 11, "typing.Self": 11, "datetime.UTC": 11, "asyncio.TaskGroup": 11}
 _NEW_NAMES |= {"itertools.batched": 12, "typing.override": 12, "itertools.pairwise": 10, "zoneinfo": 9, "graphlib": 9}
 """The minor version of Python 3 that has a module or name first."""
-_NEEDS = (("numpy>=2.3", 11), ("numpy>=2.1", 10), ("scipy>=1.16", 11), ("scipy>=1.14", 10), ("pandas>=3", 11))
-_NEEDS += (("scikit-learn>=1.8", 11), ("scikit-learn>=1.7", 10), ("torch>=2.9", 10), ("jax>=0.7", 11), ("jax>=0.5", 10))
-_NEEDS += (("networkx>=3.5", 11), ("xgboost>=3", 10), ("matplotlib>=3.10", 10), ("ipython>=9", 11))
+_NEEDS = {"numpy": {(2, 1): 10, (2, 3): 11}, "scipy": {(1, 14): 10, (1, 16): 11}, "jax": {(0, 5): 10, (0, 7): 11}}
+_NEEDS |= {"pandas": {(3, 0): 11}, "scikit-learn": {(1, 7): 10, (1, 8): 11}, "networkx": {(3, 3): 10, (3, 5): 11}}
+_NEEDS |= {"torch": {(2, 9): 10}, "xgboost": {(3, 0): 10}, "matplotlib": {(3, 10): 10}, "ipython": {(9, 0): 11}}
 """The minor version of Python 3 that versions of packages require, as PyPI lists it."""
+_PINNED = re.compile(r"([\w.-]+)(?:\[.*\])?\s*==\s*(\d+)\.(\d+)")
+_REQUIRES = re.compile(r"""requires-python\s*=\s*["']\s*>=?\s*3\.(\d+)""")
+_FIX = "change the code and its template together"
+_NO_FILE = PythonFile("", "")
 
 
 def broken_contracts(comparison: Comparison, files: Files) -> Iterator[Finding]:
     for name, template in comparison.new.templates.items():
         old = comparison.old.templates.get(name, template)
-        before = _code(files.code_before, folders(old, files))
-        after = _code(files.code, folders(template, files))
-        known = set(_problems(old, before, files.code_before)) if name in comparison.old.templates else set()
+        roots = tuple({*folders(old, files), *folders(template, files)})
+        before = JobCode.within(files.code_before, roots)
+        after = JobCode.within(files.code, roots)
+        known = {*_problems(old, before, files.code_before)} if name in comparison.old.templates else set()
         found = [problem for problem in _problems(template, after, files.code) if problem not in known]
-        found += _checkpoints(template, before.values(), after.values())
-        found = sorted(dict.fromkeys(found), reverse=True, key=lambda problem: problem[0])
-        if found:
-            grade, sentence = found[0]
-            more = f", and {len(found) - 1} more problems" if len(found) > 1 else ""
-            fix = "change the code and its template together"
-            finding = KINDS["code-contract-broken"].of(Subject("template", name), f"{sentence}{more}", fix, grade=grade)
-            yield replace(finding, details=tuple(text for _, text in found[1:]))
+        found += _lost_checkpoints(template, before, after)
+        unset = [problem for problem in _unset_variables(template, after) if problem not in _unset_variables(old, before)]
+        problems = list(dict.fromkeys((*found, *unset)))
+        if problems:
+            grade = Grade.BLOCKING if found else Grade.WARNING
+            finding = KINDS["code-contract-broken"].of(Subject("template", name), problems[0], _FIX, grade=grade)
+            yield replace(finding, details=tuple(problems[1:]))
 
 
-def _code(code: Mapping[str, str], roots: tuple[str, ...]) -> Code:
-    own = {path: text for path, text in code.items() if path.startswith(roots) and path.endswith(".py")}
-    return {path: PythonFile(path, text) for path, text in own.items()}
-
-
-def _problems(template: Template, code: Code, texts: Mapping[str, str]) -> Iterator[Problem]:
-    if not code:
-        return
-    for start in starts(template):
-        file = code.get(start.file) or code.get(f"{start.file[:-3]}/__main__.py")
-        if file is not None:
+def _problems(template: Template, code: JobCode, texts: Mapping[str, str]) -> Iterator[str]:
+    """Yield why new jobs fail; nothing if the code is not known."""
+    for start in starts(template) if code.files else ():
+        file = code.modules.get(start.module) or code.modules.get(f"{start.module}.__main__")
+        if file:
             yield from _argument_problems(start, file, code)
-            yield from _import_problems(start.module, code)
+            yield from _missing_imports(start, code)
         elif start.module != SCRIPT:
-            yield Grade.BLOCKING, f"new jobs fail: module `{start.module}` does not exist"
-    yield from _variable_problems(template, code)
-    yield from _python_problems(template, code, texts)
-    words = " ".join(file.code for file in code.values())
-    for metric, _ in template.study.metrics if template.study else ():
-        if metric not in words:
-            yield Grade.BLOCKING, f"no line of the code names the study's metric `{metric}`, so trials have no result"
+            yield f"new jobs fail: module `{start.module}` does not exist"
+    for image in images_of(pool for offer in template.offers for pool in offer.worker_pools):
+        yield from _python_problems(image, template, code, texts)
+    metrics = template.study.metrics if template.study and code.files else ()
+    for metric, _ in metrics:
+        if metric not in code.text:
+            yield f"trials have no result: no line of the code names the metric `{metric}`"
 
 
-def _argument_problems(start: Start, file: PythonFile, code: Code) -> Iterator[Problem]:
-    given = {argument.partition("=")[0] for argument in start.arguments}
-    known = frozenset[str]().union(*(each.flags for each in code.values()))
-    for name in sorted(given):
-        is_known = any(flag.startswith(name.replace("--no-", "--", 1)) for flag in known)
-        if file.flags and name.startswith("--") and not is_known:
-            yield Grade.BLOCKING, f"new jobs fail: `{file.path}` does not know the argument `{name}`"
+def _argument_problems(start: Start, file: PythonFile, code: JobCode) -> Iterator[str]:
+    fail = f"new jobs fail: `{file.path}`"
+    for name in sorted(start.flags) if file.flags else ():
+        if not any(flag.startswith(name.replace("--no-", "--", 1)) for flag in code.flags):
+            yield f"{fail} does not know the argument `{name}`"
     for argument in file.arguments:
-        is_given = any(name.startswith(tuple(given)) for name in argument.names)
-        if argument.is_required and not is_given:
-            yield Grade.BLOCKING, f"new jobs fail: `{file.path}` requires `{argument.names[-1]}`, which is not passed"
-    for text in sorted(start.arguments):
-        name, _, value = text.partition("=")
-        listed = [argument for argument in file.arguments if name in argument.names]
-        if value and "${" not in value and listed and all(argument.rejects(value) for argument in listed):
-            yield Grade.BLOCKING, f"new jobs fail: `{file.path}` does not accept `{text}`"
+        if argument.is_missing(start.flags):
+            yield f"{fail} requires `{argument.names[-1]}`, which is not passed"
+        own = [text for text in sorted(start.arguments) if text.partition("=")[0] in argument.names and "${" not in text]
+        for text in own:
+            if "=" in text and argument.rejects(text.partition("=")[2]):
+                yield f"{fail} does not accept `{text}`"
     if file.positions > start.count and not file.flags:
-        yield Grade.BLOCKING, f"new jobs fail: `{file.path}` reads {file.positions} arguments, and {start.count} are passed"
+        yield f"{fail} reads {file.positions} arguments, and {start.count} are passed"
 
 
-def _import_problems(module: str, code: Code) -> Iterator[Problem]:
+def _missing_imports(start: Start, code: JobCode) -> Iterator[str]:
     """Follow the imports of the folders' own modules."""
-    tops = {path.split("/")[1] for path in code}
-    tops |= {module.partition(".")[0]}
+    packages = {name.rpartition(".")[0] for name in code.modules}
+    tops = {name.partition(".")[0] for name in code.modules}
     seen: set[str] = set()
-    left = [module]
+    left = [start.module]
     while left:
         name = left.pop()
+        parent = name.rpartition(".")[0]
         if name in seen or name.partition(".")[0] not in tops:
             continue
         seen.add(name)
-        path = f"jobs/{name.replace('.', '/')}"
-        parent = code.get(f"{path.rpartition('/')[0]}.py") or code.get(f"{path.rpartition('/')[0]}/__init__.py")
-        file = code.get(f"{path}.py") or code.get(f"{path}/__init__.py")
-        is_folder = any(each.startswith(f"{path}/") for each in code)
-        is_defined = parent is not None and re.search(rf"\b{name.rpartition('.')[2]}\b|import \*", parent.code)
-        if file is None and not is_folder and not is_defined:
-            yield Grade.BLOCKING, f"new jobs fail: the code imports `{name}`, which does not exist"
-        left += [*(file.imports if file else ()), name.rpartition(".")[0]]
+        defined = code.modules.get(parent, _NO_FILE).code
+        if name not in code.modules.keys() | packages and name.rpartition(".")[2] not in defined:
+            yield f"new jobs fail: the code imports `{name}`, which does not exist"
+        left += [*code.modules.get(name, _NO_FILE).imports, parent]
 
 
-def _variable_problems(template: Template, code: Code) -> Iterator[Problem]:
-    required = frozenset[str]().union(*(file.variables for file in code.values()))
-    for offer in template.offers:
-        for pool in offer.worker_pools:
-            task = pool.get("pythonPackageSpec") or pool.get("containerSpec") or {}
-            declared = {str(entry.get("name")).removesuffix("__SECRET") for entry in task.get("env") or ()}
-            for name in sorted(required - declared):
-                if name.startswith("SLIPWAY_INPUT_"):
-                    yield Grade.BLOCKING, f"the code reads input `{name}`, which the template does not declare"
-                elif not _OF_PLATFORM.fullmatch(name):
-                    yield Grade.WARNING, f"the code needs the variable `{name}`, which the template does not set"
+def _unset_variables(template: Template, code: JobCode) -> list[str]:
+    """Return the inputs and variables that code needs and some worker pool does not set."""
+    found: list[str] = []
+    for _, task in tasks(template):
+        declared = {str(entry.get("name")).removesuffix("__SECRET") for entry in task.get("env") or ()}
+        for name in sorted(code.variables - declared):
+            if not _OF_PLATFORM.fullmatch(name):
+                found.append(f"the code needs the variable `{name}`, which the template does not declare")
+    return found
 
 
-def _python_problems(template: Template, code: Code, texts: Mapping[str, str]) -> Iterator[Problem]:
-    pools = [pool for offer in template.offers for pool in offer.worker_pools]
-    for image in images_of(pools):
-        minor = int(image.python.partition(".")[2])
-        has = f"image `{image.name}` has Python {image.python}"
-        for file in code.values():
-            problem = file.syntax_problem(minor) if minor <= sys.version_info.minor else ""
-            if problem:
-                yield Grade.BLOCKING, f"new jobs fail: {has}, which can't parse `{file.path}`, {problem}"
-            for name in file.imports:
-                if _NEW_NAMES.get(name, 0) > minor:
-                    yield Grade.BLOCKING, f"new jobs fail: `{name}` needs Python 3.{_NEW_NAMES[name]}, and {has}"
-        for line in template.requirements:
-            if _needed(line) > minor:
-                yield Grade.BLOCKING, f"new jobs fail: `{line}` needs Python 3.{_needed(line)}, and {has}"
-        for path in {f"{'/'.join(path.split('/')[:2])}/pyproject.toml" for path in code}:
-            required = _requires_python(texts.get(path, ""))
-            if not required.contains(f"3.{minor}.99"):
-                yield Grade.BLOCKING, f"new jobs fail: `{path}` requires Python {required}, and {has}"
+def _python_problems(
+    image: PrebuiltImage, template: Template, code: JobCode, texts: Mapping[str, str]
+) -> Iterator[str]:
+    minor = int(image.python.partition(".")[2])
+    has = f"image `{image.name}` has Python {image.python}"
+    # An older Python than the image's can't parse its code.
+    checked = code.files.values() if minor <= sys.version_info.minor else ()
+    problems = {file.path: file.syntax_problem(minor) for file in checked}
+    for path in filter(problems.get, problems):
+        yield f"new jobs fail: {has}, which can't parse `{path}`, {problems[path]}"
+    imports = chain.from_iterable(file.imports for file in code.files.values())
+    needs = {name: _NEW_NAMES[name] for name in imports if name in _NEW_NAMES}
+    needs |= {line.partition(" ")[0]: _needed(line) for line in template.requirements}
+    for path in {"/".join((*path.split("/")[:2], "pyproject.toml")) for path in code.files}:
+        needs[path] = max(map(int, _REQUIRES.findall(texts.get(path, ""))), default=0)
+    for name in sorted(needs):
+        if needs[name] > minor:
+            yield f"new jobs fail: `{name}` needs Python 3.{needs[name]}, and {has}"
 
 
 def _needed(line: str) -> int:
     """Return the minor version of Python 3 that a pinned requirement needs; 0 if that is not known."""
-    try:
-        required = Requirement(line.partition(" --hash")[0])
-    except InvalidRequirement:
-        return 0
-    versions = [each.version for each in required.specifier if each.operator == "=="]
-    for known, minor in _NEEDS:
-        package = Requirement(known)
-        if package.name == required.name and versions and package.specifier.contains(versions[0]):
-            return minor
-    return 0
+    pinned = _PINNED.match(line)
+    known = _NEEDS.get(package(pinned[1]), {}) if pinned else {}
+    version = (int(pinned[2]), int(pinned[3])) if pinned else (0, 0)
+    return max((minor for first, minor in known.items() if first <= version), default=0)
 
 
-def _requires_python(pyproject: str) -> SpecifierSet:
-    try:
-        return SpecifierSet(str(tomllib.loads(pyproject).get("project", {}).get("requires-python", "")))
-    except (tomllib.TOMLDecodeError, InvalidSpecifier, AttributeError):
-        return SpecifierSet("")
-
-
-def _checkpoints(template: Template, before: Collection[PythonFile], after: Collection[PythonFile]) -> Iterator[Problem]:
-    """Compare where code saves, and whether it does."""
-    sides = [" \n".join(file.code for file in files) for files in (before, after)]
-    lost = [bool(pattern.search(sides[0])) and not pattern.search(sides[1]) for pattern in (PLACE, SAVES, RESTORES)]
-    if not after:
-        return
-    if lost[0]:
-        yield Grade.BLOCKING, "no line names `SLIPWAY_OUTPUT` or another bucket any more: results are lost when a job ends"
+def _lost_checkpoints(template: Template, before: JobCode, after: JobCode) -> Iterator[str]:
+    """Compare whether code saves and restores, and where."""
+    again = "a restarted job begins from the start"
+    if _is_lost(PLACE, before, after):
+        yield "results are lost when a job ends: no line names `SLIPWAY_OUTPUT` or another bucket any more"
     if not template.checkpoints:
         return
-    if lost[1]:
-        yield Grade.BLOCKING, "no line saves a checkpoint any more: a restarted job begins from the start"
-    if lost[2]:
-        yield Grade.BLOCKING, "no line restores a checkpoint any more: a restarted job begins from the start"
-    names = [frozenset[str]().union(*(file.checkpoint_names for file in files)) for files in (before, after)]
-    gone = sorted(names[0] - names[1])
-    come = sorted(names[1] - names[0])
+    if _is_lost(SAVES, before, after):
+        yield f"{again}: no line saves a checkpoint any more"
+    if _is_lost(RESTORES, before, after):
+        yield f"{again}: no line restores a checkpoint any more"
+    gone = sorted(before.checkpoint_names - after.checkpoint_names)
+    come = sorted(after.checkpoint_names - before.checkpoint_names)
     if gone and come:
-        yield Grade.BLOCKING, f"checkpoints are at `{come[0]}` instead of `{gone[0]}`: a restarted job finds no earlier one"
+        yield f"{again}: the checkpoint's place has the name `{come[0]}` instead of `{gone[0]}`"
+
+
+def _is_lost(pattern: re.Pattern[str], before: JobCode, after: JobCode) -> bool:
+    return bool(after.files) and bool(pattern.search(before.text)) and not pattern.search(after.text)

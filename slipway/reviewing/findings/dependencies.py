@@ -2,114 +2,89 @@
 
 from __future__ import annotations
 
+import json
+import re
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from slipway.answers.comparison import Comparison
-from slipway.base.formatting import first_lines
+from slipway.base.formatting import few, first_lines
 from slipway.model.catalog.template import Template
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.reviewing.change import pins
 from slipway.reviewing.change.files import Files, Sides, deploys, has_pins
-from slipway.reviewing.change.leaves import leaf_edits
-from slipway.reviewing.change.pins import Pin
+from slipway.reviewing.change.leaves import LeafEdit, leaf_edits
+from slipway.reviewing.change.pins import REMARKS, Pin
 
-_LISTS = ("pyproject.toml", "uv.lock", "poetry.lock")
+LISTS = ("pyproject.toml", "uv.lock", "poetry.lock")
+_PINNED = re.compile(r"uses|image|rev|.*-version")
+_NAME = re.compile(r"[^@:]*")
+_IMAGE = re.compile(r'"(?:executorImageUri|imageUri)": "([^"]+)"')
 _MOST_DETAILS = 60
 
 
 def changed_dependencies(comparison: Comparison, files: Files) -> Iterator[Finding]:
-    found: dict[str, list[Pin]] = {}
-    for path in sorted(files.texts):
-        if has_pins(path) or (deploys(path) and path not in files.links):
-            name = "actions" if path.endswith((".yaml", ".yml")) else "packages"
-            found.setdefault(name, []).extend(_pins(path, files.texts[path]))
-    for name in sorted(found):
-        yield from _finding(Subject("program", name), found[name])
-    for name, template in comparison.new.templates.items():
-        old = comparison.old.templates.get(name)
-        if old is not None:
-            required = pins.compared(old.requirements, template.requirements)
-            # Most requirements of jobs have no exact version.
-            new = [pin for pin in required if pin.before or not pin.is_unpinned]
-            loose = [replace(pin, before="none") for pin in required if pin not in new]
-            yield from _finding(Subject("template", name, "requirements"), [*new, *loose])
-            yield from _finding(Subject("template", name, "image"), _images(old, template))
+    packages: list[Pin] = []
+    actions: list[Pin] = []
+    for path in sorted(filter(deploys, files.texts)):
+        packages += _packages(path, files.texts[path])
+        actions += _actions(files.texts[path]) if path.endswith((".yaml", ".yml")) else ()
+    yield from _finding(Subject("program", "packages"), packages)
+    yield from _finding(Subject("program", "actions"), actions)
+    for name in comparison.new.templates.keys() & comparison.old.templates.keys():
+        old = comparison.old.templates[name]
+        new = comparison.new.templates[name]
+        required = pins.compared(old.requirements, new.requirements)
+        yield from _finding(Subject("template", name, "requirements"), map(_of_job, required))
+        yield from _finding(Subject("template", name, "image"), _images(old, new))
 
 
-def _pins(path: str, sides: Sides) -> Iterable[Pin]:
+def _packages(path: str, sides: Sides) -> Iterable[Pin]:
     if has_pins(path):
         return pins.changed(sides.before, sides.after)
-    if path.endswith(_LISTS):
-        return pins.compared(pins.locked(path, sides.before), pins.locked(path, sides.after))
-    if path.endswith((".yaml", ".yml")):
-        return _actions(sides)
+    if path.endswith(LISTS):
+        return pins.compared(pins.locked(sides.before), pins.locked(sides.after))
     return ()
+
+
+def _of_job(pin: Pin) -> Pin:
+    """Return a job's requirement: a new one is often not pinned."""
+    return pin if pin.before else replace(pin, before=pins.ANY)
+
+
+def is_version(edit: LeafEdit) -> bool:
+    """Return whether a value of a workflow is another version of the same dependency."""
+    names = [_NAME.match(side) for side in (edit.before, edit.after)]
+    is_same = names[0] is not None and names[1] is not None and names[0][0] == names[1][0]
+    return _PINNED.fullmatch(edit.key) is not None and (is_same or edit.key not in ("uses", "image"))
 
 
 def _actions(sides: Sides) -> Iterator[Pin]:
     """Yield actions, images and tools of a workflow. Local actions have no version."""
     for edit in leaf_edits(sides) or ():
-        before = edit.before.partition("@")[2] or edit.before
-        name, _, after = edit.after.partition("@")
-        if edit.key == "uses" and edit.after and not name.startswith((".", "$")):
-            yield Pin(name, before, after or "any version", needs_hash=True)
-        elif edit.key == "image":
-            yield Pin("image", edit.before, edit.after, needs_hash=True)
-        elif edit.key == "rev" or edit.key.endswith("-version"):
-            yield Pin(edit.key, edit.before, edit.after)
+        name = _NAME.sub("", edit.after, count=1)
+        if _PINNED.fullmatch(edit.key) and edit.after and not edit.after.startswith((".", "$")):
+            before = _NAME.sub("", edit.before, count=1).lstrip("@:") or edit.before
+            after = name.lstrip("@:") or edit.after
+            label = edit.after.removesuffix(name) if name else edit.key
+            yield Pin(label, before, after, needs_digest=edit.key in ("uses", "image"))
 
 
-def _images(old: Template, new: Template) -> list[Pin]:
-    before = _image_names(old)
-    after = _image_names(new)
-    gone = [image for image in before if image not in after]
-    found = []
-    for number, image in enumerate(image for image in after if image not in before):
-        was = gone[number] if number < len(gone) else ""
-        name = image.partition("@")[0].rpartition("/")[2].partition(":")[0]
-        found.append(Pin(name, was, image, needs_hash=True))
-    return found
-
-
-def _image_names(template: Template) -> list[str]:
-    """Return the images that the template's machines run, each once."""
-    found: dict[str, None] = {}
-    for offer in template.offers:
-        for pool in offer.worker_pools:
-            package = pool.get("pythonPackageSpec") or {}
-            container = pool.get("containerSpec") or {}
-            image = str(package.get("executorImageUri") or container.get("imageUri") or "")
-            if image:
-                found[image] = None
-    return list(found)
+def _images(old: Template, new: Template) -> Iterator[Pin]:
+    before = {*_IMAGE.findall(json.dumps([dict(offer.request) for offer in old.offers]))}
+    after = {*_IMAGE.findall(json.dumps([dict(offer.request) for offer in new.offers]))}
+    if after - before:
+        yield Pin("image", few(sorted(before - after)), few(sorted(after - before)), needs_digest=True)
 
 
 def _finding(subject: Subject, listed: Iterable[Pin]) -> Iterator[Finding]:
-    found = list(dict.fromkeys(listed))
+    found = sorted(dict.fromkeys(listed), key=lambda pin: -REMARKS.index(pin.remark))
     if not found:
         return
-    worst = max(found, key=_weight)
+    worst = found[0].remark
     more = f" and {len(found) - 1} more" if len(found) > 1 else ""
-    grade = Grade.BLOCKING if worst.is_foreign or worst.is_unpinned else Grade.WARNING
-    sentence = f"{worst}{_remark(worst)}{more}"
-    finding = KINDS["dependency-changed"].of(subject, sentence, grade=grade, pins=len(found))
-    fix = "pin an exact version" if worst.is_unpinned else ""
-    yield replace(finding, fix=fix, details=tuple(first_lines(map(str, found), _MOST_DETAILS)))
-
-
-def _weight(pin: Pin) -> int:
-    if pin.is_foreign:
-        return 3
-    if pin.is_unpinned:
-        return 2
-    return 1 if pin.is_major else 0
-
-
-def _remark(pin: Pin) -> str:
-    if pin.is_foreign:
-        return " (another source)"
-    if pin.is_unpinned:
-        return " (not pinned)"
-    return " (major version)" if pin.is_major else ""
+    grade = Grade.BLOCKING if worst in REMARKS[2:] else Grade.WARNING
+    fix = "pin an exact version" if worst == REMARKS[2] else ""
+    finding = KINDS["dependency-changed"].of(subject, f"{found[0]}{more}", fix, grade=grade, dependencies=len(found))
+    yield replace(finding, details=tuple(first_lines(map(str, found), _MOST_DETAILS)))

@@ -3,159 +3,110 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
 
 from slipway.answers.comparison import Comparison
-from slipway.base.formatting import few, first_lines
+from slipway.base.formatting import counted, few, first_lines
 from slipway.model.findings.finding import Finding, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.reviewing.change.files import STACK_FILE, Files, Sides, deploys, has_pins, printable
 from slipway.reviewing.change.leaves import LeafEdit, leaf_edits
 from slipway.reviewing.change.lines import changed_lines, is_harmless
 from slipway.reviewing.change.secret_values import shown
+from slipway.reviewing.findings.dependencies import LISTS, is_version
 from slipway.reviewing.findings.workflows import worst_effect
 
 KIND = KINDS["deployment-code-changed"]
-_CI = re.compile(r"(?:.*/)?(?:\.github|\.gitlab|\.ci)/(.*)|(?:.*/)?(\.gitlab-ci\.yml)")
-_LOCKS = re.compile(r"(.*/)?(uv\.lock|poetry\.lock|pyproject\.toml|\.pre-commit-config\.yaml)")
-_OWN_FILES = ("Pulumi.yaml", "CODEOWNERS", "Makefile")
-_ENCRYPTION = ("encryptionsalt", "secretsprovider", "encryptedkey")
-_PLACE = ("gcp:project", "gcp:region", "gcp:addPulumiAttributionLabel")
-_FIX = "have a code owner read the change"
-_MOST_DETAILS = 60
+MOST_DETAILS = 60
+_OWN_SUBJECTS = (
+    (re.compile(r"(?:.*/)?(Pulumi\.yaml|CODEOWNERS|Makefile)"), "file"),
+    (re.compile(r"(?:.*/)?(?:\.github/workflows|\.github|\.gitlab|\.ci)/(.*)|(?:.*/)?(\.gitlab-ci\.yml)"), "workflow"),
+    (re.compile(r"(policy)/.*"), "code of the"),
+)
+_FROM_STACK_FILE = re.compile(r"encryptionsalt|secretsprovider|encryptedkey|config\.(?!slipway:).*")
+_HARMLESS_KEYS = re.compile(r"config\.gcp:(project|region|addPulumiAttributionLabel)|(.*\.)?description")
 
 
 def changed_deployment_code(comparison: Comparison, files: Files) -> Iterator[Finding]:
-    grouped: dict[Subject, list[str]] = {}
+    effects: dict[Subject, list[str]] = {}
+    details: dict[Subject, list[str]] = {}
+    names: dict[Subject, list[str]] = {}
+    for path in filter(deploys, sorted(files.touched)):
+        changes = list(_changes(path, files))
+        if changes:
+            subject = _subject(path)
+            effects.setdefault(subject, []).append(_effect(path, files))
+            details.setdefault(subject, []).extend(changes)
+            names.setdefault(subject, []).append(f"`{printable(path)}`")
+    for path in sorted(files.links):
+        details.setdefault(Subject("program"), []).append(f"`{printable(path)}` is a symbolic link, which is not read")
+        names.setdefault(Subject("program"), []).append(f"`{printable(path)}`")
+    for subject, edited in names.items():
+        usual = f"{few(edited)} changed; the deployment or its review runs with {'it' if len(edited) == 1 else 'them'}"
+        sentence = next(filter(None, effects.get(subject, ())), usual)
+        finding = KIND.of(subject, sentence, "have a code owner read the change", files=len(edited))
+        yield replace(finding, details=tuple(first_lines(details[subject], MOST_DETAILS)))
     for path in sorted(files.touched):
-        if _is_read(path, files):
-            grouped.setdefault(_subject(path), []).append(path)
-    for subject, paths in grouped.items():
-        finding = _finding(subject, paths, files)
-        if finding:
-            yield finding
-    yield from _stack_files(comparison, files)
-
-
-def _is_read(path: str, files: Files) -> bool:
-    if path in files.links:
-        return True
-    if not deploys(path) or has_pins(path):
-        return False
-    sides = files.texts.get(path)
-    return sides is None or not is_harmless(path, sides)
+        match = STACK_FILE.fullmatch(path)
+        if match:
+            yield from _stack_file(Subject("stack", match[1]), path, files, is_own=match[1] == comparison.stack)
 
 
 def _subject(path: str) -> Subject:
-    ci = _CI.fullmatch(path)
-    name = path.rpartition("/")[2]
-    if name in _OWN_FILES:
-        return Subject("file", name)
-    if ci:
-        return Subject("workflow", printable(ci[1] or ci[2]).removeprefix("workflows/"))
-    if path.startswith("policy/"):
-        return Subject("policy pack")
+    for pattern, kind in _OWN_SUBJECTS:
+        match = pattern.fullmatch(path)
+        if match:
+            return Subject(kind, printable(match[match.lastindex or 0]))
     return Subject("program")
 
 
-def _finding(subject: Subject, paths: list[str], files: Files) -> Finding | None:
-    effects: list[str] = []
-    details: list[str] = []
-    edited: list[str] = []
-    for path in paths:
-        name = f"`{printable(path)}`"
-        sides = files.texts.get(path)
-        edits = _edits(path, sides) if sides else []
-        if sides is None:
-            details.append(_unread(name, path, files))
-        elif edits:
-            is_text = len(edits) == 1 and edits[0].key == path
-            details += changed_lines(path, sides) if is_text else map(str, edits)
-            effects.append(_effect(path, edits, files))
-        if edits or sides is None:
-            edited.append(name)
-    if not edited:
-        return None
-    usual = f"{few(edited)} changed; the deployment or its review runs with such files"
-    sentence = next(filter(None, effects), usual)
-    finding = KIND.of(subject, sentence, _FIX, files=len(edited))
-    return replace(finding, details=tuple(first_lines(details, _MOST_DETAILS)))
+def _changes(path: str, files: Files) -> Iterator[str]:
+    """Yield the changes of a file for the details; none if it is a link, lists dependencies alone, or is harmless."""
+    sides = files.texts.get(path)
+    name = f"`{printable(path)}`"
+    if path in files.links or has_pins(path) or path.endswith(LISTS):
+        return
+    if sides is None:
+        yield f"{name} is not text or too large, so it is not compared" if path in files.unread else f"{name} is edited"
+    elif not sides.after or not sides.before:
+        yield f"{name} is {'new' if sides.after else 'deleted'}"
+    elif not is_harmless(path, sides):
+        edits = _edits(path, sides)
+        yield from map(str, edits) if edits or _is_yaml(path, sides) else changed_lines(path, sides)
 
 
-def _effect(path: str, edits: list[LeafEdit], files: Files) -> str:
-    if path in files.removed:
-        return f"`{printable(path)}` is deleted"
-    effect = worst_effect(edits)
-    if not effect and edits[0].key != path:
-        more = f" and {len(edits) - 1} more values" if len(edits) > 1 else ""
-        effect = f"{edits[0]}{more}"
-    is_new = not files.texts[path].before
-    return f"the file is new: {effect}" if is_new and effect else effect
-
-
-def _unread(name: str, path: str, files: Files) -> str:
-    if path in files.links:
-        return f"{name} is a symbolic link, which is not read"
-    if path in files.unread:
-        return f"{name} is too large or not text, and was not compared"
-    return f"{name} is edited"
+def _is_yaml(path: str, sides: Sides) -> bool:
+    return path.endswith((".yaml", ".yml")) and leaf_edits(sides) is not None
 
 
 def _edits(path: str, sides: Sides) -> list[LeafEdit]:
-    """Return the edited values of a YAML file, without those that are dependencies, or the whole text as one value."""
+    """Return the edited values of a YAML file, without other versions of the same dependencies."""
+    edits = leaf_edits(sides) if path.endswith((".yaml", ".yml")) else ()
+    return [edit for edit in edits or () if not is_version(edit) and not _HARMLESS_KEYS.fullmatch(edit.name)]
+
+
+def _effect(path: str, files: Files) -> str:
+    sides = files.texts.get(path, Sides())
+    if path in files.removed:
+        return f"`{printable(path)}` is deleted"
+    edits = _edits(path, sides)
+    effect = worst_effect(edits or [LeafEdit((printable(path),), sides.before, sides.after)])
     if path.endswith("CODEOWNERS"):
-        return list(_owners(sides))
-    if _LOCKS.fullmatch(path):
-        return []
-    edits = leaf_edits(sides) if path.endswith((".yaml", ".yml")) else None
-    if edits is None:
-        return [LeafEdit((path,), sides.before, sides.after)]
-    return [edit for edit in edits if edit.key != "description" and not is_version(edit)]
+        return f"other code owners: {next(iter(changed_lines(path, sides)), 'not compared')}"
+    if not effect and edits:
+        effect = f"{edits[0]}" if len(edits) == 1 else f"{edits[0]} and {counted(len(edits) - 1, 'more values')}"
+    return effect
 
 
-def is_version(edit: LeafEdit) -> bool:
-    """Return whether another version of the same action or image is used."""
-    if edit.key not in ("uses", "image", "rev"):
-        return False
-    return re.split("[@:]", edit.before)[0] == re.split("[@:]", edit.after)[0] or edit.key == "rev"
-
-
-def _owners(sides: Sides) -> Iterator[LeafEdit]:
-    old = dict(_owner_lines(sides.before))
-    new = dict(_owner_lines(sides.after))
-    for path in dict.fromkeys((*old, *new)):
-        if old.get(path) != new.get(path):
-            yield LeafEdit(("CODEOWNERS", path), old.get(path, ""), new.get(path, ""))
-
-
-def _owner_lines(text: str) -> Iterator[tuple[str, str]]:
-    for line in text.splitlines():
-        words = line.partition("#")[0].split()
-        if words:
-            yield words[0], " ".join(words[1:]) or "nobody"
-
-
-def _stack_files(comparison: Comparison, files: Files) -> Iterator[Finding]:
-    for path in sorted(files.touched):
-        match = STACK_FILE.fullmatch(path)
-        if match is None:
-            continue
-        subject = Subject("stack", match[1])
-        if path in files.removed:
-            sentence = "its stack file is deleted: nothing deploys it any more, and its resources are kept and billed"
-            yield KIND.of(subject, sentence, "delete its resources first: pulumi destroy")
-        elif match[1] == comparison.stack and path in files.texts:
-            yield from _stack_keys(subject, leaf_edits(files.texts[path]) or ())
-
-
-def _stack_keys(subject: Subject, edits: Iterable[LeafEdit]) -> Iterator[Finding]:
+def _stack_file(subject: Subject, path: str, files: Files, *, is_own: bool) -> Iterator[Finding]:
     """Yield the edited keys that Pulumi and its provider read."""
-    for edit in edits:
-        key = edit.path[min(1, len(edit.path) - 1)]
-        if edit.key in _ENCRYPTION:
-            sentence = f"secrets are encrypted differently: {edit}"
-            yield KIND.of(subject, sentence, "use pulumi stack change-secrets-provider", field=edit.key)
-        elif edit.path[0] == "config" and not key.startswith("slipway:") and key not in _PLACE:
-            subject_of_key = Subject("key", key)
-            yield KIND.of(subject_of_key, f"Pulumi deploys with {shown(edit.after)}, was {shown(edit.before)}", field=key)
+    if path in files.removed:
+        sentence = "its stack file is deleted: nothing deploys it any more, and its resources are kept and billed"
+        yield KIND.of(subject, sentence, "delete its resources first: pulumi destroy")
+    edits = leaf_edits(files.texts.get(path, Sides())) if is_own and path not in files.removed else ()
+    for edit in edits or ():
+        if _FROM_STACK_FILE.fullmatch(edit.name) and not _HARMLESS_KEYS.fullmatch(edit.name):
+            key = edit.name.removeprefix("config.")
+            change = f"{shown(edit.before, key)} → {shown(edit.after, key)}"
+            yield KIND.of(Subject("key", key), f"Pulumi deploys with another value: {change}", field=key)

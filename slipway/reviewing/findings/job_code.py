@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from slipway.answers.comparison import Comparison
 from slipway.base.formatting import few, first_lines
@@ -18,7 +19,9 @@ from slipway.reviewing.change.files import Files, printable
 from slipway.reviewing.change.lines import changed_lines, is_harmless
 
 KIND = KINDS["job-code-changed"]
-_IDLE = re.compile(r"(.*/)?(test_[^/]*|[^/]*_test\.py|conftest\.py|tests/.*|.*\.md|.*\.lock|requirements[^/]*|\.gitignore)")
+_WITHOUT_EFFECT = re.compile(
+    r"(.*/)?(test_[^/]*|[^/]*_test\.py|conftest\.py|tests/.*|.*\.(md|lock)|requirements[^/]*|\.gitignore)", re.DOTALL
+)
 _FOLDER = re.compile(r"""["'](jobs/[\w.-]+)""")
 _MOST_DETAILS = 60
 
@@ -34,38 +37,39 @@ class Start:
     count: int
 
     @property
-    def file(self) -> str:
-        return f"jobs/{self.module.replace('.', '/')}.py"
+    def flags(self) -> frozenset[str]:
+        return frozenset(argument.partition("=")[0] for argument in self.arguments if argument.startswith("--"))
+
+
+def tasks(template: Template) -> Iterator[tuple[Offer, Mapping[str, Any]]]:
+    """Yield the package or container of each worker pool."""
+    for offer in template.offers:
+        for pool in offer.worker_pools:
+            yield offer, pool.get("pythonPackageSpec") or pool.get("containerSpec") or {}
 
 
 def starts(template: Template) -> Iterator[Start]:
-    """Yield the start of each worker pool that runs a package."""
-    for offer in template.offers:
+    for offer, task in tasks(template):
+        usual = Launched(str(task.get("pythonModule", "")), list(map(str, task.get("args") or ())), [])
+        launched = Launched.of(task) or usual
         searched = every((offer.request.get("studySpec") or {}).get("parameters"))
-        trials = [f"--{parameter.get('parameterId')}" for parameter in searched]
-        for pool in offer.worker_pools:
-            package = pool.get("pythonPackageSpec") or {}
-            launched = Launched.of(package)
-            module = launched.module if launched else str(package.get("pythonModule", ""))
-            arguments = launched.arguments if launched else package.get("args") or ()
-            if module:
-                filled = _filled([*map(str, arguments), *trials], template, offer)
-                yield Start(module, frozenset(filled), len(arguments) + len(trials))
+        arguments = [*launched.arguments, *(f"--{parameter.get('parameterId')}" for parameter in searched)]
+        if launched.module:
+            filled = [text for argument in arguments for text in _filled(argument, template, offer)]
+            yield Start(launched.module, frozenset(filled), len(arguments))
 
 
-def _filled(arguments: list[str], template: Template, offer: Offer) -> Iterator[str]:
+def _filled(argument: str, template: Template, offer: Offer) -> Iterator[str]:
     usual = {parameter.name: parameter.choices or (parameter.default,) for parameter in template.parameters}
-    usual.update(offer.when)
-    for argument in arguments:
-        name = next(iter(names(argument)), "")
-        for value in usual.get(name, (None,)):
-            yield fill(argument, {} if value is None else {name: value})
+    name = next(iter(names(argument)), "")
+    for value in {**usual, **offer.when}.get(name) or (None,):
+        yield fill(argument, {name: value}) if value is not None else argument
 
 
 def folders(template: Template, files: Files) -> tuple[str, ...]:
     """Return the folders of its code, such as `jobs/lora/`."""
     found = {f"jobs/{start.module.partition('.')[0]}" for start in starts(template)}
-    found.update(f"jobs/{name.removeprefix('jobs/')}" for name in template.shared or ())
+    found |= {f"jobs/{name.removeprefix('jobs/')}" for name in template.shared or ()}
     # The module that starts a script does not name its folder.
     source = template.source.partition(":")[0] or f"templates/{template.name.replace('-', '_')}.py"
     found.update(_FOLDER.findall(files.code.get(source, "")))
@@ -73,45 +77,41 @@ def folders(template: Template, files: Files) -> tuple[str, ...]:
 
 
 def changed_job_code(comparison: Comparison, files: Files) -> Iterator[Finding]:
+    moved = _moved(files)
+    own = tuple(f"gs://{side.catalog_bucket}/" for side in (comparison.new, comparison.old))
     for name, template in comparison.new.templates.items():
-        old = comparison.old.templates.get(name)
-        if old is None:
-            continue
+        old = comparison.old.templates.get(name, template)
         subject = Subject("template", name)
-        own = (f"gs://{comparison.new.catalog_bucket}/", f"gs://{comparison.old.catalog_bucket}/")
-        edited = _edited(template, old, files)
-        if template.package != old.package and template.package.startswith("gs://") and not template.package.startswith(own):
+        edited = [path for path in _used(template, old, files) if path not in moved]
+        is_other = template.package != old.package
+        if is_other and template.package and not template.package.startswith(own):
             sentence = f"runs the package `{template.package}`, which is not built from this repository"
             yield KIND.of(subject, sentence, "use code=Package(…)", grade=Grade.BLOCKING)
-        elif edited:
+        elif edited and name in comparison.old.templates:
+            sides = {path: files.texts[path] for path in edited if path in files.texts}
+            details = [line for path in sides for line in changed_lines(path, sides[path])]
             shown = few(f"`{printable(path)}`" for path in edited)
-            details: list[str] = []
-            for path in edited:
-                details += changed_lines(path, files.texts[path]) if path in files.texts else []
             finding = KIND.of(subject, f"new jobs run edited code: {shown}", files=len(edited))
             yield replace(finding, details=tuple(first_lines(details, _MOST_DETAILS)))
-        elif template.package != old.package and not files.touched:
+        elif is_other and not files.touched:
             yield KIND.of(subject, "new jobs run another package of code; its files are not known")
 
 
-def _edited(template: Template, old: Template, files: Files) -> list[str]:
-    """Return the touched files of its code that change what jobs do."""
-    roots = {*folders(template, files), *folders(old, files)}
-    edited = []
+def _used(template: Template, old: Template, files: Files) -> Iterator[str]:
+    """Yield the touched files of its code that can change what jobs do."""
+    roots = (*folders(template, files), *folders(old, files))
     for path in sorted(files.touched):
         sides = files.texts.get(path)
-        is_used = path.startswith(tuple(roots)) and not _IDLE.fullmatch(path)
-        if is_used and path not in _moved(files) and (sides is None or not is_harmless(path, sides)):
-            edited.append(path)
-    return edited
+        is_same = sides is not None and (sides.before == sides.after or is_harmless(path, sides))
+        if path.startswith(roots) and not _WITHOUT_EFFECT.fullmatch(path) and not is_same:
+            yield path
 
 
 def _moved(files: Files) -> set[str]:
-    """Return files that only moved to another folder of `jobs/`: both the old and the new path."""
+    """Return files that only moved to another folder, by both paths."""
     gone = {(path.rpartition("/")[2], files.texts[path].before): path for path in files.removed & files.texts.keys()}
     found: set[str] = set()
-    for path, sides in files.texts.items():
-        origin = gone.get((path.rpartition("/")[2], sides.after))
-        if origin is not None and path not in files.removed:
-            found |= {origin, path}
+    for path in files.texts.keys() - files.removed:
+        origin = gone.get((path.rpartition("/")[2], files.texts[path].after))
+        found |= {origin, path} if origin else set()
     return found

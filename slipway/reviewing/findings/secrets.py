@@ -2,38 +2,33 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from itertools import pairwise
 
 from slipway.authoring.stack.secrets import KEEP, address_has_secret, has_form, lines_have_secret
 from slipway.model.findings.finding import Finding, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.reviewing.change.files import Files, printable
-from slipway.reviewing.change.lines import added_lines
 
-_ENCRYPTED = ("secure:", "encryptionsalt:", "encryptedkey:")
-_HASHES = ("--hash", "sha256:", "uses:", "rev:")
-_EXAMPLES = ("tests/", "docs/")
+_ENCRYPTED = re.compile(r"\s*(- )?(secure|encryptionsalt|encryptedkey):|.*(--hash|sha256:|\buses:|\brev:|id-token)")
+_EXAMPLES = re.compile(r"(tests|docs)/.*|.*\.(md|lock)", re.DOTALL)
 
 
 def plain_secrets(files: Files) -> Iterator[Finding]:
-    for path in sorted(files.texts):
-        sides = files.texts[path]
-        is_example = path.startswith(_EXAMPLES) or path.endswith((".md", ".lock"))
-        above = ""
-        for number, line in enumerate(added_lines(sides), 1):
-            if _is_secret(line, above, is_example=is_example):
-                place = sides.after.splitlines().index(line) + 1
-                sentence = f"line {place} has a likely secret, readable by anyone who can read the repository"
-                subject = Subject("file", printable(path))
-                yield KINDS["plain-secret"].of(subject, sentence, KEEP, line=place, added=number)
+    for path, sides in sorted(files.texts.items()):
+        known = {*sides.before.splitlines()}
+        is_secret = _has_form if _EXAMPLES.fullmatch(path) else _looks_secret
+        for number, (above, line) in enumerate(pairwise(["", *sides.after.splitlines()]), 1):
+            if line not in known and is_secret(line, above):
+                sentence = f"line {number} has a likely secret, readable by anyone who can read the repository"
+                yield KINDS["plain-secret"].of(Subject("file", printable(path)), sentence, KEEP, line=number)
                 break
-            above = line
 
 
-def _is_secret(line: str, above: str, *, is_example: bool) -> bool:
-    if has_form(line) or address_has_secret(line):
-        return True
-    text = line.strip().removeprefix("- ")
-    if is_example or text.startswith(_ENCRYPTED) or any(mark in text for mark in _HASHES):
-        return False
-    return lines_have_secret([line], [above])
+def _has_form(line: str, above: str) -> bool:
+    return has_form(line) or address_has_secret(line)
+
+
+def _looks_secret(line: str, above: str) -> bool:
+    return _has_form(line, above) or (not _ENCRYPTED.match(line) and lines_have_secret([line], [above]))
