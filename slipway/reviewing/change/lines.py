@@ -28,10 +28,8 @@ _COMMENT_LINE = re.compile(r"^[ \t]*(#(?!!).*|//.*)?\n|[ \t]+$", re.MULTILINE)
 
 def is_harmless(path: str, sides: Sides) -> bool:
     """Return whether two texts differ in comments, docstrings or form alone."""
-    if sides.longest > MOST_READ or sides.before == sides.after:
-        return False
     same = _SAME.get(PurePosixPath(path).suffix, _same_lines)
-    return same(sides)
+    return sides.before == sides.after or (sides.longest <= MOST_READ and same(sides))
 
 
 def _same_lines(sides: Sides) -> bool:

@@ -111,11 +111,11 @@ class JobCode:
         return found
 
     def syntax_problem(self, module: str, minor: int) -> str:
-        """Return why Python 3.`minor` can't parse a module: `line 7: invalid syntax`; empty if it can."""
+        """Return why Python 3.`minor` can't parse a module: `near line 7: invalid syntax`; empty if it can."""
         try:
             ast.parse(self.files[module], feature_version=(3, minor))
         except SyntaxError as error:
-            return f"line {error.lineno}: {error.msg}"
+            return f"near line {error.lineno}: {error.msg}"
         except PARSE_ERRORS:
             return ""
         return ""

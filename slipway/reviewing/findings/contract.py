@@ -12,6 +12,7 @@ from slipway.model.catalog.template import Template
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.model.machines.images import PrebuiltImage, images_of
+from slipway.model.labels import INPUT
 from slipway.model.rules.code import SCRIPT
 from slipway.reviewing.change.files import Files
 from slipway.reviewing.change.pins import package
@@ -32,25 +33,26 @@ _NEEDS |= {"torch": {(2, 9): 10}, "xgboost": {(3, 0): 10}, "matplotlib": {(3, 10
 _PINNED = re.compile(r"([\w.-]+)(?:\[.*\])?\s*==\s*(\d+)\.(\d+)")
 _REQUIRES = re.compile(r"""requires-python\s*=\s*["']\s*>=?\s*3\.(\d+)""")
 _AGAIN = "a restarted job begins from the start"
+_NO_TEMPLATE = Template("", "", "", (), (), ())
 _FIX = "change the code and its template together"
 
 
 def broken_contracts(comparison: Comparison, files: Files) -> Iterator[Finding]:
-    none = Template("", "", "", (), (), ())
     for name, template in comparison.new.templates.items():
-        old = comparison.old.templates.get(name, none)
+        old = comparison.old.templates.get(name, _NO_TEMPLATE)
         roots = (*folders(old, files), *folders(template, files))
         before = JobCode.within(files.code_before, roots)
         after = JobCode.within(files.code, roots)
-        if not roots or not after.files:
-            continue
-        known = {*_problems(old, before, files.code_before), *_unset_variables(old, before)}
         problems = [*_problems(template, after, files.code), *_lost_checkpoints(template, before, after)]
-        broken = [problem for problem in dict.fromkeys(problems) if problem not in known]
-        unset = [problem for problem in _unset_variables(template, after) if problem not in known]
-        if broken or unset:
-            found = (*broken, *unset)
-            grade = Grade.BLOCKING if broken else Grade.WARNING
+        broken = dict.fromkeys(problems if after.files else ())
+        for problem in _problems(old, before, files.code_before):
+            broken.pop(problem, None)
+        unset = _unset_variables(template, after) - _unset_variables(old, before)
+        found = (*broken, *[f"the code needs variable `{name}`, which the template does not set" for name in sorted(unset)])
+        if found:
+            # A variable that the code alone has begun to read may be set by the image.
+            is_sure = broken or unset & before.variables or any(name.startswith(INPUT) for name in unset)
+            grade = Grade.BLOCKING if is_sure else Grade.WARNING
             finding = KINDS["code-contract-broken"].of(Subject("template", name), found[0], _FIX, grade=grade)
             yield replace(finding, details=found[1:])
 
@@ -62,7 +64,7 @@ def _problems(template: Template, code: JobCode, texts: Mapping[str, str]) -> It
         yield from _missing_imports(start.module, code)
     for image in images_of(pool for offer in template.offers for pool in offer.worker_pools):
         yield from _python_problems(image, template, code, texts)
-    metrics = [metric for metric, _ in template.study.metrics] if template.study else []
+    metrics = dict(template.study.metrics if template.study else ())
     for metric in metrics:
         if metric not in code.text:
             yield f"trials have no result: no line of the code names the metric `{metric}`"
@@ -96,12 +98,13 @@ def _missing_imports(start: str, code: JobCode) -> Iterator[str]:
         left += [new for new in (*code.imports(name), parent) if new not in left]
 
 
-def _unset_variables(template: Template, code: JobCode) -> list[str]:
+def _unset_variables(template: Template, code: JobCode) -> frozenset[str]:
     """Return the inputs and variables that code needs and some worker pool does not set."""
-    declared = [{str(entry.get("name")).removesuffix("__SECRET") for entry in task.get("env") or ()} for task in tasks(template)]
-    unset = frozenset[str]().union(*(code.variables - names for names in declared))
-    names = [name for name in sorted(unset) if not _OF_PLATFORM.fullmatch(name)]
-    return [f"the code needs the variable `{name}`, which the template does not declare" for name in names]
+    unset: set[str] = set()
+    for task in tasks(template):
+        declared = {str(entry.get("name")).removesuffix("__SECRET") for entry in task.get("env") or ()}
+        unset |= code.variables - declared
+    return frozenset(unset - {*filter(_OF_PLATFORM.fullmatch, unset)})
 
 
 def _python_problems(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
+from itertools import chain
 
 from slipway.answers.comparison import Comparison
 from slipway.base.formatting import counted, few, first_lines
@@ -29,84 +30,77 @@ _HARMLESS_KEYS = re.compile(r"config\.gcp:(project|region|addPulumiAttributionLa
 
 
 def changed_deployment_code(comparison: Comparison, files: Files) -> Iterator[Finding]:
-    effects: dict[Subject, list[str]] = {}
-    details: dict[Subject, list[str]] = {}
-    names: dict[Subject, list[str]] = {}
-    for path in filter(deploys, sorted(files.touched)):
-        changes = list(_changes(path, files))
-        if changes:
-            subject = _subject(path)
-            effects.setdefault(subject, []).append(_effect(path, files))
-            details.setdefault(subject, []).extend(changes)
-            names.setdefault(subject, []).append(f"`{printable(path)}`")
-    for path in sorted(files.links):
-        details.setdefault(Subject("program"), []).append(f"`{printable(path)}` is a symbolic link, which is not read")
-        names.setdefault(Subject("program"), []).append(f"`{printable(path)}`")
-    for subject, edited in names.items():
-        usual = f"{few(edited)} changed; the deployment or its review runs with {'it' if len(edited) == 1 else 'them'}"
-        sentence = next(filter(None, effects.get(subject, ())), usual)
-        finding = KIND.of(subject, sentence, "have a code owner read the change", files=len(edited))
-        yield replace(finding, details=tuple(first_lines(details[subject], MOST_DETAILS)))
+    changes: dict[Subject, dict[str, list[str]]] = {}
     for path in sorted(files.touched):
-        match = STACK_FILE.fullmatch(path)
-        if match:
-            yield from _stack_file(Subject("stack", match[1]), path, files, is_own=match[1] == comparison.stack)
+        change = _changes(path, files)
+        if change:
+            changes.setdefault(_subject(path, files), {})[path] = change
+    for subject, by_path in changes.items():
+        shown = few(f"`{printable(path)}`" for path in by_path)
+        effects = [_effect(path, files) for path in by_path]
+        sentence = next(filter(None, effects), f"{shown} changed: the deployment or its review runs such files")
+        details = first_lines(chain.from_iterable(by_path.values()), MOST_DETAILS)
+        finding = KIND.of(subject, sentence, "have a code owner read the change", files=len(by_path))
+        yield replace(finding, details=tuple(details))
+    for path in filter(STACK_FILE.fullmatch, sorted(files.touched)):
+        yield from _stack_file(STACK_FILE.sub(r"\1", path), path, files, comparison.stack)
 
 
-def _subject(path: str) -> Subject:
+def _subject(path: str, files: Files) -> Subject:
     for pattern, kind in _OWN_SUBJECTS:
         match = pattern.fullmatch(path)
-        if match:
+        if match and path not in files.links:
             return Subject(kind, printable(match[match.lastindex or 0]))
     return Subject("program")
 
 
-def _changes(path: str, files: Files) -> Iterator[str]:
-    """Yield the changes of a file for the details; none if it is a link, lists dependencies alone, or is harmless."""
+def _changes(path: str, files: Files) -> list[str]:
+    """Return the changes of a file, for the details; none if it deploys nothing, lists dependencies, or is harmless."""
     sides = files.texts.get(path)
     name = f"`{printable(path)}`"
-    if path in files.links or has_pins(path) or path.endswith(LISTS):
-        return
+    if path in files.links:
+        return [f"{name} is a symbolic link, which is not read"]
+    if not deploys(path) or has_pins(path) or path.endswith(LISTS):
+        return []
     if sides is None:
-        yield f"{name} is not text or too large, so it is not compared" if path in files.unread else f"{name} is edited"
-    elif not sides.after or not sides.before:
-        yield f"{name} is {'new' if sides.after else 'deleted'}"
-    elif not is_harmless(path, sides):
-        edits = _edits(path, sides)
-        yield from map(str, edits) if edits or _is_yaml(path, sides) else changed_lines(path, sides)
+        return [f"{name} is not text or too large: not compared" if path in files.unread else f"{name} is edited"]
+    if path in files.removed or not sides.before:
+        return [f"{name} is {'deleted' if path in files.removed else 'new or was empty'}"]
+    edits = yaml_edits(path, sides)
+    if edits is not None:
+        return list(map(str, edits))
+    return [] if is_harmless(path, sides) else changed_lines(path, sides)
 
 
-def _is_yaml(path: str, sides: Sides) -> bool:
-    return path.endswith((".yaml", ".yml")) and leaf_edits(sides) is not None
-
-
-def _edits(path: str, sides: Sides) -> list[LeafEdit]:
-    """Return the edited values of a YAML file, without other versions of the same dependencies."""
-    edits = leaf_edits(sides) if path.endswith((".yaml", ".yml")) else ()
-    return [edit for edit in edits or () if not is_version(edit) and not _HARMLESS_KEYS.fullmatch(edit.name)]
+def yaml_edits(path: str, sides: Sides) -> list[LeafEdit] | None:
+    """Return the edited values of a YAML file, without versions of the same dependencies; None for another file."""
+    edits = leaf_edits(sides) if path.endswith((".yaml", ".yml")) else None
+    if edits is None:
+        return None
+    return [edit for edit in edits if not is_version(edit) and not _HARMLESS_KEYS.fullmatch(edit.name)]
 
 
 def _effect(path: str, files: Files) -> str:
     sides = files.texts.get(path, Sides())
+    edits = yaml_edits(path, sides) or []
+    more = f" and {counted(len(edits) - 1, 'more values')}" if len(edits) > 1 else ""
     if path in files.removed:
         return f"`{printable(path)}` is deleted"
-    edits = _edits(path, sides)
-    effect = worst_effect(edits or [LeafEdit((printable(path),), sides.before, sides.after)])
     if path.endswith("CODEOWNERS"):
-        return f"other code owners: {next(iter(changed_lines(path, sides)), 'not compared')}"
-    if not effect and edits:
-        effect = f"{edits[0]}" if len(edits) == 1 else f"{edits[0]} and {counted(len(edits) - 1, 'more values')}"
-    return effect
+        return "".join(["other code owners: ", *changed_lines(path, sides)[:1]])
+    whole = LeafEdit((printable(path),), sides.before, sides.after)
+    return worst_effect(edits or [whole]) or "".join(f"{edit}{more}" for edit in edits[:1])
 
 
-def _stack_file(subject: Subject, path: str, files: Files, *, is_own: bool) -> Iterator[Finding]:
+def _stack_file(name: str, path: str, files: Files, stack: str) -> Iterator[Finding]:
     """Yield the edited keys that Pulumi and its provider read."""
     if path in files.removed:
         sentence = "its stack file is deleted: nothing deploys it any more, and its resources are kept and billed"
-        yield KIND.of(subject, sentence, "delete its resources first: pulumi destroy")
-    edits = leaf_edits(files.texts.get(path, Sides())) if is_own and path not in files.removed else ()
+        yield KIND.of(Subject("stack", name), sentence, "delete its resources first: pulumi destroy")
+        return
+    edits = leaf_edits(files.texts.get(path, Sides())) if name == stack else ()
     for edit in edits or ():
+        key = edit.name.removeprefix("config.")
         if _FROM_STACK_FILE.fullmatch(edit.name) and not _HARMLESS_KEYS.fullmatch(edit.name):
-            key = edit.name.removeprefix("config.")
-            change = f"{shown(edit.before, key)} → {shown(edit.after, key)}"
-            yield KIND.of(Subject("key", key), f"Pulumi deploys with another value: {change}", field=key)
+            values = f"{shown(edit.before, key)} → {shown(edit.after, key)}"
+            yield KIND.of(Subject("key", key), f"Pulumi deploys with another value: {values}", field=key)

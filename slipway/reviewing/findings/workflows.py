@@ -19,14 +19,21 @@ _RISKY = (
 )
 
 
+_FORK = "people without write access can run it with this repository's secrets"
+_GROUP = r"(?:concurrency(?:\.group)?|resource_group): (.+)"
+_ENVIRONMENT = r"\.environment(?:\.name)?: (.+)"
+_ALWAYS = r"(?:(?:continue-on-error|allow_failure): (?!false)|\b(?:if|when): .*always)(.*)"
+Describe = Callable[[LeafEdit, str], str]
+
+
 @dataclass(frozen=True)
 class Rule:
     """An effect of text that an edited value, as `jobs.up.timeout-minutes: 10`, gains or loses."""
 
     pattern: str
     #: Describes the effect, given the edit and the text.
-    describe: Callable[[LeafEdit, str], str]
-    is_lost: bool = False
+    describe: Describe
+    is_lost: bool
 
     def effects(self, edits: Iterable[LeafEdit]) -> Iterator[str]:
         for edit in edits:
@@ -41,61 +48,34 @@ class Rule:
         return {match[match.lastindex or 0] for match in re.finditer(self.pattern, text)}
 
 
+def _gains(pattern: str, describe: Describe) -> Rule:
+    return Rule(pattern, describe, is_lost=False)
+
+
+def _loses(pattern: str, describe: Describe) -> Rule:
+    return Rule(pattern, describe, is_lost=True)
+
+
 RULES = (
-    Rule(
-        r"^on\b.*\b(pull_request_target|issue_comment|workflow_run)\b",
-        lambda edit, text: f"starts on `{text}`: people without write access can run it with this repository's secrets",
-    ),
-    Rule(_CHECK, lambda edit, text: f"{edit.place} no longer has `{text}`", is_lost=True),
-    Rule(_ROLE, lambda edit, text: f"{edit.place} now names `{text}`"),
-    Rule(
-        r"(?:cancel-in-progress|interruptible): (?!false)(.+)",
-        lambda edit, text: f"a newer run cancels {edit.place} while it runs; {_LOCK}",
-    ),
-    Rule(
-        r"(?:concurrency(?:\.group)?|resource_group): (.+)",
-        lambda edit, text: f"{edit.place} no longer waits for runs of the group {shown(text)}",
-        is_lost=True,
-    ),
-    Rule(
-        r"concurrency\.queue: (.+)",
-        lambda edit, text: f"a waiting run of {edit.place} is cancelled by the next one",
-        is_lost=True,
-    ),
-    Rule(
-        r"\.environment(?:\.name)?: (.+)",
-        lambda edit, text: f"{edit.place} no longer asks the reviewers of environment {shown(text)}",
-        is_lost=True,
-    ),
-    Rule(
-        r"(id-token: write)",
-        lambda edit, text: f"{edit.place} gets no identity token, so it can't sign in to Google Cloud",
-        is_lost=True,
-    ),
-    Rule(
-        r"permissions(?:\.|: )([\w-]+: write|write-all)",
-        lambda edit, text: f"{edit.place} has the permission `{text}`",
-    ),
-    Rule(
-        r"permissions(?:\.|: )([\w-]+: (?:write|read)|write-all|read-all)",
-        lambda edit, text: f"{edit.place} no longer has the permission `{text}`",
-        is_lost=True,
-    ),
-    Rule(
-        r"(?:(?:continue-on-error|allow_failure): (?!false)|\b(?:if|when): .*always)(.*)",
-        lambda edit, text: f"{edit.place} continues after a failure: `{edit.key}` is {shown(edit.after)}",
-    ),
-    Rule(
-        r"\btimeout(?:-minutes)?: (.+)",
-        lambda edit, text: f"{edit.place} is stopped after {_time(edit, text)}, was {_time(edit, edit.before)}; {_LOCK}",
-    ),
-    Rule(r"^on\b.*?cron: (.+)", lambda edit, text: f"the schedule is {shown(text)}, was {shown(edit.before)}"),
-    Rule(r"^(on\b.*)", lambda edit, text: f"no longer starts as before: {edit}", is_lost=True),
-    Rule(r"^(on\b.*)", lambda edit, text: f"also starts on {edit}"),
-    Rule(r"\bsecrets\.(\w+)|\bsecrets: (inherit)", lambda edit, text: f"{edit.place} reads secret `{text}`"),
-    Rule(_RISKY, lambda edit, text: f"{edit.place} now contains {shown(text)}"),
-    Rule(r"\.(run|script): ", lambda edit, text: f"{edit.place} is removed", is_lost=True),
-    Rule(r"\b(?:runs-on|tags): (.+)", lambda edit, text: f"{edit.place} runs on {shown(text)}, was {shown(edit.before)}"),
+    _gains(r"^on\b.*\b(pull_request_target|issue_comment|workflow_run)\b", lambda edit, text: f"starts on `{text}`: {_FORK}"),
+    _loses(_CHECK, lambda edit, text: f"{edit.place} no longer has `{text}`"),
+    _gains(_ROLE, lambda edit, text: f"{edit.place} now names `{text}`"),
+    _gains(r"(?:cancel-in-progress|interruptible): (?!false)(.+)", lambda edit, text: f"a newer run cancels {edit.place}; {_LOCK}"),
+    _loses(_GROUP, lambda edit, text: f"{edit.place} no longer waits for runs of the group {shown(text)}"),
+    _loses(r"concurrency\.queue: (.+)", lambda edit, text: f"a waiting run of {edit.place} is cancelled by the next one"),
+    _loses(_ENVIRONMENT, lambda edit, text: f"{edit.place} no longer asks the reviewers of environment {shown(text)}"),
+    _loses(r"(id-token: write)", lambda edit, text: f"{edit.place} gets no identity token: it can't sign in to Google Cloud"),
+    _gains(r"permissions(?:\.|: )([\w-]+: write|write-all)", lambda edit, text: f"{edit.place} has the permission `{text}`"),
+    _loses(r"permissions(?:\.|: )([\w-]+: \w+|\w+-all)", lambda edit, text: f"{edit.place} loses the permission `{text}`"),
+    _gains(_ALWAYS, lambda edit, text: f"{edit.place} continues after a failure: `{edit.key}` is {shown(edit.after)}"),
+    _gains(r"\b(timeout(?:-minutes)?: .+)", lambda edit, text: f"{edit.place} has another time limit: {edit}; {_LOCK}"),
+    _gains(r"^on\b.*?cron: (.+)", lambda edit, text: f"the schedule is {shown(text)}, was {shown(edit.before)}"),
+    _loses(r"^(on\b.*)", lambda edit, text: f"no longer starts as before: {edit}"),
+    _gains(r"^(on\b.*)", lambda edit, text: f"also starts on {edit}"),
+    _gains(r"\bsecrets\.(\w+)|\bsecrets: (inherit)", lambda edit, text: f"{edit.place} reads secret `{text}`"),
+    _gains(_RISKY, lambda edit, text: f"{edit.place} now contains {shown(text)}"),
+    _loses(r"\.(run|script): ", lambda edit, text: f"{edit.place} is removed"),
+    _gains(r"\b(?:runs-on|tags): (.+)", lambda edit, text: f"{edit.place} runs on {shown(text)}, was {shown(edit.before)}"),
 )
 
 
@@ -104,7 +84,3 @@ def worst_effect(edits: Iterable[LeafEdit]) -> str:
     listed = list(edits)
     return next(chain.from_iterable(rule.effects(listed) for rule in RULES), "")
 
-
-def _time(edit: LeafEdit, value: str) -> str:
-    unit = " minutes" if edit.key == "timeout-minutes" else ""
-    return f"{value or 'the default'}{unit if value else ''}"
