@@ -1,16 +1,17 @@
 """The table of all changed settings of a stack, before and after, by resource.
 
-It is derived from the dataclasses of the catalog and of the facts: a new field is a row unless `COMPUTED` lists it. Pure.
+It is derived from the dataclasses of the catalog and the facts: a new field is a row unless `COMPUTED` lists it. Pure.
 """
 
 from __future__ import annotations
 
+import json
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, fields, is_dataclass, replace
 from datetime import datetime, timedelta
-from functools import cache
-from itertools import zip_longest
+from functools import cache, partial, singledispatch
+from itertools import chain, repeat
 from typing import Any
 
 from slipway.answers.comparison import Comparison
@@ -18,55 +19,58 @@ from slipway.authoring.stack.secrets import has_secret, paired
 from slipway.base.codec import camel
 from slipway.base.formatting import exact_span, few, last_part, plain
 from slipway.deploying.engine.touched import ACCOUNT, BUCKET, CLUSTER_TYPE, OBJECT, Fate, Touched, differences
-from slipway.model.catalog.clusters import Cluster, PricedAlternative
+from slipway.model.catalog.clusters import Cluster, DormantCluster
 from slipway.model.catalog.model import Catalog
-from slipway.model.catalog.template import Offer, Study, Template
-from slipway.model.cluster import CREATE_WITHIN_S, Adoption, Reservation
-from slipway.model.cluster_fields import FieldDifference, compare, compare_pools, machines_in_words
+from slipway.model.catalog.template import Offer, Parameter, Template
+from slipway.model.cluster import CREATE_WITHIN_S, Adoption, PoolSpec, Reservation
+from slipway.model.cluster_fields import CLUSTER, POOL, Field, machines_in_words
 from slipway.model.facts import Facts, QuotaFacts, TrainerFacts, offers_by_label
 from slipway.model.findings.finding import Subject
 from slipway.model.labels import RESERVED
 from slipway.model.machines.table import all_accelerators
-from slipway.model.season import Season, moment_in_words
+from slipway.model.origin import Origin
+from slipway.model.season import moment_in_words
 
 HIDDEN = "(hidden)"
-Row = tuple[str, str, str]
-"""A key with its values as text, before and after; empty for none."""
-
-# Declared by nobody: they follow from other fields, from live state or from the commit.
-_OF_CATALOG = (
-    "stack commit dirty retiring removed under_way former_regions quotas restored work_elsewhere source program"
-)
-_OF_OFFER = "available why note lacks_quota dormant cluster pools roles price_per_hour"
-COMPUTED: Mapping[type, frozenset[str]] = {
-    Catalog: frozenset(_OF_CATALOG.split()),
-    Facts: frozenset({"kept", "adopted", "shared", "unloaded"}),
-    QuotaFacts: frozenset({"region", "lines", "requests"}),
-    Template: frozenset({"name", "code_why", "yields", "source", "unread"}),
-    Offer: frozenset(_OF_OFFER.split()),
-    Cluster: frozenset({"name", "id", "alternative", "region", "deletion_policy"}),
-    Adoption: frozenset({"lines"}),
-    TrainerFacts: frozenset({"name"}),
-    Reservation: frozenset({"path"}),
+COMPUTED: Mapping[type, str] = {
+    Catalog: (
+        "stack commit dirty retiring removed under_way former_regions quotas restored work_elsewhere source program"
+    ),
+    Facts: "kept adopted shared unloaded",
+    QuotaFacts: "region lines requests",
+    Cluster: "name id alternative region deletion_policy",
+    DormantCluster: "why since lacks",
+    Adoption: "lines",
+    Parameter: "name",
+    Template: "name code_why yields source unread",
+    Offer: "available why note lacks_quota dormant cluster pools roles price_per_hour",
+    TrainerFacts: "name",
+    Reservation: "path",
 }
-"""The fields without a row, by class."""
-ELSEWHERE: Mapping[type, frozenset[str]] = {
-    Catalog: frozenset({"clusters", "dormant", "templates", "teams", "reservations", "trainers", "submitters", "code"}),
-    Facts: frozenset({"catalog", "trainers", "submitters"}),
-    Template: frozenset({"parameters", "offers", "package", "code_flag", "code_with_inputs"}),
-    # In an offer's label.
-    Offer: frozenset({"capacity_type", "kind", "when", "shape", "request"}),
+"""Fields that nobody declares: they follow from other fields, from live state or from the commit."""
+ELSEWHERE: Mapping[type, str] = {
+    Catalog: "clusters dormant templates teams reservations trainers submitters code",
+    Facts: "catalog trainers submitters",
+    Cluster: (
+        "display_name network reserved_ip_ranges kms_key psc custom_service_account generation season create_within"
+    ),
+    # The requests have a study.
+    Template: "offers package code_flag code_with_inputs study",
+    # The label has the first four.
+    Offer: "capacity_type kind when shape request wait",
 }
-"""The fields whose rows another function has, by class."""
-_OF_WORKSPACE = "catalog_bucket work_bucket trainer code shell urgent confirm_above board notify kms_key"
+"""Fields that this module spells by themselves."""
+_OF_WORKSPACE = "catalog_bucket work_bucket trainer code shell urgent confirm_above board notify"
 _KEYS = {
     **{name: f"slipway:workspace.{camel(name)}" for name in _OF_WORKSPACE.split()},
     "kms_key": "slipway:workspace.encryption.kmsKey",
     "project": "gcp:project",
     "region": "gcp:region",
     "other_regions": "slipway:regions",
+    "pulumi_project": "name in Pulumi.yaml",
 }
-"""The keys of a stack file by the fields of the catalog and the facts; others have their own name."""
+"""The keys of a stack file by fields of the catalog and the facts, unless they have the same name."""
+_MEMBERS = "slipway:workspace.submitters"
 _BOUNDS = {"begins": "from", "ends": "until"}
 _ARGUMENTS: Mapping[str, str] = {
     **dict.fromkeys(("jobSpec", "trialJobSpec", "workerPoolSpecs", "machineSpec"), ""),
@@ -81,13 +85,19 @@ _ARGUMENTS: Mapping[str, str] = {
     "imageUri": "image",
     "executorImageUri": "image",
     "serviceAccount": "service_account",
+    "maxTrialCount": "max_trials",
+    "parallelTrialCount": "parallel_trials",
 }
 """The arguments of a template by the keys of the request that they become; empty for a level that has none."""
-_OF_CLUSTER_NAME = "persistentResourceId"
-_NAMES = ("name", "id", "metricId", "parameterId")
+_NOT_DECLARED = ("persistentResourceId", *RESERVED)
+"""Prefixes of keys of a request that follow from others."""
+_OFFERS = "offers"
 _MOST_ITEMS = 4
 """A longer list is shown by the items that it loses and gains."""
-_SECONDS = re.compile(r"\d+s")
+_RESOURCES = {BUCKET: "bucket", ACCOUNT: "account"}
+
+Tree = Any
+"""A value as text, None, a tuple of trees, or a mapping of trees by key."""
 
 
 @dataclass(frozen=True)
@@ -104,148 +114,105 @@ class Setting:
     after: str
 
 
+@dataclass(frozen=True)
+class _Row:
+    """A difference of two trees."""
+
+    key: tuple[str, ...]
+    before: str
+    after: str
+
+
+@dataclass(frozen=True)
+class _Resource:
+    """A part of a stack that people name."""
+
+    tree: Tree = None
+    #: Its description when it is added or removed.
+    summary: str = ""
+    #: Some of its settings are in a form that this version can't read.
+    unread: bool = False
+
+
+_ABSENT = _Resource()
+
+
 def settings(comparison: Comparison) -> tuple[Setting, ...]:
     """Return all changed settings: clusters first, then templates, the rest of the stack, and other resources."""
-    old, new = comparison.before, comparison.after
-    rows = [*_clusters(old.catalog, new.catalog), *_templates(old.catalog, new.catalog), *_stack(old, new)]
+    rows: list[tuple[Subject, _Row]] = []
+    before = _resources(comparison.stack, comparison.before)
+    after = _resources(comparison.stack, comparison.after)
+    for subject, was, now in _pairs(before, after, _ABSENT):
+        rows += zip(repeat(subject), _rows(was, now))
     for touched in comparison.touched:
-        rows += _resource(touched)
-    origin = comparison.new.origin
-    found = []
-    for subject, (key, before, after) in rows:
-        named = key
-        if key and subject.what == "cluster":
-            named = origin.argument(key)
-        elif key.startswith("slipway:"):
-            named = origin.key(key)
-        found.append(Setting(subject, named, _unless_secret(before, key), _unless_secret(after, key)))
-    return tuple(dict.fromkeys(found))
+        rows += _inputs(touched)
+    return tuple(dict.fromkeys(_setting(comparison.new.origin, subject, row) for subject, row in rows))
 
 
-def _unless_secret(text: str, key: str) -> str:
+def _setting(origin: Origin, subject: Subject, row: _Row) -> Setting:
+    key = ".".join(filter(None, row.key))
+    if subject.what == "cluster":
+        key = origin.argument(key)
+    elif key.startswith("slipway:"):
+        key = origin.key(key)
+    return Setting(subject, key, _unless_secret(row.before, row.key), _unless_secret(row.after, row.key))
+
+
+def _unless_secret(text: str, key: Sequence[str]) -> str:
     # Any part of the key may name a secret: `env.API_TOKEN`, `parameters.password.default`.
-    if any(has_secret(text, part) for part in key.split(".")):
+    if any(map(partial(has_secret, text), key)):
         return HIDDEN
     return text
 
 
-Rows = Iterator[tuple[Subject, Row]]
+def _resources(stack: str, facts: Facts) -> dict[Subject, _Resource]:
+    catalog = facts.catalog
+    found = {Subject("stack", stack): _Resource(_stack(facts))}
+    for name, cluster in {**catalog.dormant, **catalog.clusters}.items():
+        machines = (f"{pool.name}: {machines_in_words(pool)}" for pool in cluster.pools)
+        found[Subject("cluster", name)] = _Resource(tree_of(cluster), ", ".join(machines))
+    for name, template in catalog.templates.items():
+        offered = f"{template.kind}: {few(offers_by_label(template), _MOST_ITEMS)}"
+        found[Subject("template", name)] = _Resource(_template(template, catalog), offered, bool(template.unread))
+    named = (("team", catalog.teams), ("trainer", facts.trainers), ("reservation", catalog.reservations))
+    for what, entries in named:
+        for name, entry in entries.items():
+            tree = tree_of(entry)
+            found[Subject(what, name)] = _Resource(tree, _text(tree))
+    return found
 
 
-def _clusters(old: Catalog, new: Catalog) -> Rows:
-    was = {**old.dormant, **old.clusters}
-    now = {**new.dormant, **new.clusters}
-    for name in sorted({*was, *now}):
-        before, after = was.get(name), now.get(name)
-        subject = Subject("cluster", name)
-        if before is None or after is None:
-            yield subject, ("", _machines(before), _machines(after))
-            continue
-        for row in _cluster(before, after):
-            yield subject, row
+def _rows(before: _Resource, after: _Resource) -> Iterator[_Row]:
+    if _ABSENT in (before, after):
+        yield _Row((), before.summary, after.summary)
+    # The parts of an unread template are unknown, not removed.
+    elif not before.unread and not after.unread:
+        yield from _of_offers(_changes(before.tree, after.tree, ()), after.tree)
 
 
-def _machines(cluster: Cluster | None) -> str:
-    if cluster is None:
-        return ""
-    return ", ".join(f"{pool.name}: {machines_in_words(pool)}" for pool in cluster.pools)
+def _stack(facts: Facts) -> Tree:
+    tree: dict[str, Tree] = {}
+    for part in (facts.catalog, facts):
+        for name in _declared(type(part)):
+            tree[_KEYS.get(name, f"slipway:{camel(name)}")] = tree_of(getattr(part, name))
+    granted = chain.from_iterable(map(dict.values, map(dict, facts.submitters.values())))
+    return {**tree, _MEMBERS: tuple(facts.submitters), "roles of submitters": tuple(dict.fromkeys(granted))}
 
 
-def _cluster(before: Cluster, after: Cluster) -> Iterator[Row]:
-    compared = [difference for difference in compare(before, after) if not difference.key.startswith("labels.")]
-    yield from map(_field, compared)
-    yield from _changes(dict(before.labels), dict(after.labels), "labels")
-    yield from _changes(before.season, after.season, "")
-    yield from _changes(before.replacement, after.replacement, "replacement")
-    yield from _changes(before.retire_within, after.retire_within, "retireWithin")
-    usual = timedelta(seconds=CREATE_WITHIN_S)
-    yield from _changes(before.create_within or usual, after.create_within or usual, "createWithin")
-    yield from _changes(_id(before), _id(after), "id")
-    pairs = zip_longest(before.alternatives, after.alternatives)
-    for number, (one, other) in enumerate(pairs, 1):
-        yield from _alternative(one, other, f"alternatives.{number}")
+def _template(template: Template, catalog: Catalog) -> Tree:
+    offers = offers_by_label(template)
+    return {
+        **tree_of(template),
+        # The digest in the name of the package: its bucket has a row of its own.
+        "code": last_part(template.package).partition(".")[0],
+        "code_flag": tree_of(template.takes_code),
+        "capacity_types": tuple(offers),
+        _OFFERS: {label: _offer(offer, template, catalog) for label, offer in offers.items()},
+    }
 
 
-def _id(cluster: Cluster) -> str | None:
-    return cluster.adopted.id if cluster.adopted else None
-
-
-def _alternative(before: PricedAlternative | None, after: PricedAlternative | None, key: str) -> Iterator[Row]:
-    if before is None or after is None:
-        yield key, _alternative_text(before), _alternative_text(after)
-        return
-    yield from _changes(before.region or None, after.region or None, f"{key}.region")
-    was = {pool.name: pool for pool in before.pools}
-    now = {pool.name: pool for pool in after.pools}
-    for name in sorted({*was, *now}):
-        for difference in compare_pools(name, was.get(name), now.get(name)):
-            yield _field(difference, f"{key}.")
-
-
-def _alternative_text(alternative: PricedAlternative | None) -> str:
-    if alternative is None:
-        return ""
-    pools = ", ".join(f"{pool.name}: {machines_in_words(pool)}" for pool in alternative.pools)
-    return f"{pools} in {alternative.region}" if alternative.region else pools
-
-
-def _field(difference: FieldDifference, above: str = "") -> Row:
-    before, after = _readable(difference.before, difference.after)
-    return f"{above}{difference.key}", before, after
-
-
-def _templates(old: Catalog, new: Catalog) -> Rows:
-    for name in sorted({*old.templates, *new.templates}):
-        before, after = old.templates.get(name), new.templates.get(name)
-        subject = Subject("template", name)
-        if before is None or after is None:
-            yield subject, ("", _offered(before), _offered(after))
-        # The parts of an unread one are unknown, not removed.
-        elif not before.unread and not after.unread:
-            for row in _template(before, after, old, new):
-                yield subject, row
-
-
-def _offered(template: Template | None) -> str:
-    if template is None:
-        return ""
-    return f"{template.kind}: {few(offers_by_label(template), _MOST_ITEMS)}"
-
-
-def _template(before: Template, after: Template, old: Catalog, new: Catalog) -> Iterator[Row]:
-    yield from _changes(_code(before), _code(after), "code")
-    yield from _changes(before.takes_code, after.takes_code, "code_flag")
-    yield from _changes(before, after, "")
-    was = {parameter.name: parameter for parameter in before.parameters}
-    now = {parameter.name: parameter for parameter in after.parameters}
-    yield from _changes(was, now, "parameters")
-    yield from _offers(before, after, old, new)
-
-
-def _code(template: Template) -> str | None:
-    """Return the digest in the name of the package, as its bucket has a row of its own."""
-    return last_part(template.package).partition(".")[0] or None
-
-
-def _offers(before: Template, after: Template, old: Catalog, new: Catalog) -> Iterator[Row]:
-    """Yield the changes of offers; an equal change of all is one row, else its key names the offers."""
-    was = offers_by_label(before, after.kind)
-    now = offers_by_label(after)
-    yield from _changes(tuple(was), tuple(now), "capacity_types")
-    changed: dict[Row, list[str]] = {}
-    common = [label for label in now if label in was]
-    for label in common:
-        rows = [*_changes(was[label], now[label], "")]
-        rows += _changes(_request(was[label], before, old), _request(now[label], after, new), "")
-        for row in rows:
-            changed.setdefault(row, []).append(label)
-    for (key, one, other), labels in changed.items():
-        named = key if len(labels) == len(common) else f"{key} ({few(labels, _MOST_ITEMS)})"
-        yield named, one, other
-
-
-def _request(offer: Offer, template: Template, catalog: Catalog) -> Any:
-    """Return a request with values of the stack and of the template, which have rows of their own, under names."""
+def _offer(offer: Offer, template: Template, catalog: Catalog) -> Tree:
+    """Return an offer; values of the stack and of the template, which have rows of their own, are names in it."""
     names = {
         catalog.trainer: "the stack's account",
         catalog.catalog_bucket: "CATALOG_BUCKET",
@@ -254,163 +221,229 @@ def _request(offer: Offer, template: Template, catalog: Catalog) -> Any:
         **dict.fromkeys(catalog.work_buckets, "WORK_BUCKET"),
     }
     known = sorted(filter(None, names), key=len, reverse=True)
-    whole = re.compile("|".join(map(re.escape, known)))
-    return _by_names(offer.request, offer, lambda text: whole.sub(lambda match: names[match[0]], text))
+    whole = rf"(?<![\w-])({'|'.join(map(re.escape, known))})(?![\w-])"
+    text = re.sub(whole, lambda match: names[match[0]], json.dumps(offer.request))
+    request = json.loads(text, object_hook=partial(_by_names, offer.roles))
+    wait = None if offer.wait is None else timedelta(seconds=offer.wait)
+    return {**tree_of(offer), "wait": tree_of(wait), **tree_of(request)}
 
 
-def _by_names(value: Any, offer: Offer, rename: Any, key: str = "") -> Any:
-    """Return JSON with a mapping by name in place of each list of objects."""
-    if isinstance(value, str):
-        renamed = rename(value)
-        timed = key.lower().endswith(("timeout", "duration")) and _SECONDS.fullmatch(renamed)
-        return timedelta(seconds=int(renamed[:-1])) if timed else renamed
-    if isinstance(value, Mapping):
-        kept = {name: item for name, item in value.items() if name != _OF_CLUSTER_NAME}
-        if key == "labels":
-            kept = {name: item for name, item in kept.items() if not name.startswith(RESERVED)}
-        return {_ARGUMENTS.get(name, name): _by_names(item, offer, rename, name) for name, item in kept.items()}
-    if not isinstance(value, list | tuple):
-        return value
-    if not value or not all(isinstance(item, Mapping) for item in value):
-        return tuple(_by_names(item, offer, rename) for item in value)
-    names = _item_names(value, offer.roles if key == "workerPoolSpecs" else ())
-    return {name: _by_names(_pair(item), offer, rename) for name, item in zip(names, value, strict=True)}
+def _by_names(roles: Sequence[str], body: dict[str, Any]) -> dict[str, Any]:
+    """Return an object of a request with a mapping by name in place of each list of objects."""
+    named = {}
+    for key, value in body.items():
+        if key.startswith(_NOT_DECLARED):
+            continue
+        named[key] = value
+        if isinstance(value, list) and all(isinstance(item, dict) for item in value):
+            names = roles if key == "workerPoolSpecs" else ()
+            named[key] = dict(zip(_item_names(value, names), map(_value, value), strict=True))
+    return named
 
 
-def _pair(item: Mapping[str, Any]) -> Any:
-    """Return the value alone of an item that is a name with its value, such as a variable."""
+def _value(item: dict[str, Any]) -> Any:
+    """Return the value alone of a variable, which is a name with its value."""
     return item["value"] if item.keys() == {"name", "value"} else item
 
 
 def _item_names(items: Sequence[Mapping[str, Any]], roles: Sequence[str]) -> list[str]:
-    names = []
-    for number, item in enumerate(items):
-        name = roles[number] if number < len(roles) else ""
-        own = (str(item[key]) for key in _NAMES if key in item)
-        names.append(name or next(own, str(number)))
-    if len(set(names)) < len(names):
-        return [str(number) for number in range(len(items))]
-    return names
+    names = list(roles) or [str(item.get("name") or item.get("parameterId") or "") for item in items]
+    if all(names) and len(set(names)) == len(items):
+        return names
+    return [str(number) for number in range(len(items))]
 
 
-def _stack(old: Facts, new: Facts) -> Rows:
-    stack = Subject("stack", new.catalog.stack)
-    for before, after in ((old.catalog, new.catalog), (old, new)):
-        for name in _declared(type(after)):
-            key = _KEYS.get(name, f"slipway:{camel(name)}")
-            for row in _changes(getattr(before, name), getattr(after, name), key):
-                yield stack, row
-    members = "slipway:workspace.submitters"
-    rows = [*_changes(tuple(old.submitters), tuple(new.submitters), members)]
-    for member in old.submitters.keys() & new.submitters.keys():
-        rows += _changes(old.submitters[member], new.submitters[member], f"{members}.{member}")
+def _of_offers(rows: Iterator[_Row], tree: Tree) -> Iterator[_Row]:
+    """Yield rows with equal changes of several offers as one, whose key names the offers unless it is all of them."""
+    labels: dict[_Row, list[str]] = {}
     for row in rows:
-        yield stack, row
-    named = (
-        ("team", old.catalog.teams, new.catalog.teams),
-        ("trainer", old.trainers, new.trainers),
-        ("reservation", old.catalog.reservations, new.catalog.reservations),
-    )
-    for what, was, now in named:
-        for name in sorted({*was, *now}):
-            for row in _changes(was.get(name), now.get(name), ""):
-                yield Subject(what, name), row
+        if row.key[0] != _OFFERS:
+            yield row
+        # The row of the capacity types has offers that are added and removed.
+        elif len(row.key) > 2:
+            key = tuple(_ARGUMENTS.get(part, part) for part in row.key[2:])
+            labels.setdefault(_Row(key, row.before, row.after), []).append(row.key[1])
+    for row, changed in labels.items():
+        if len(changed) < len(tree[_OFFERS]):
+            row = replace(row, key=(*row.key[:-1], f"{row.key[-1]} for {few(changed, _MOST_ITEMS)}"))
+        yield row
 
 
-def _resource(touched: Touched) -> Rows:
-    """Yield changed inputs of a resource that the program declares by itself."""
-    is_cluster = touched.type.startswith(CLUSTER_TYPE)
+def _inputs(touched: Touched) -> Iterator[tuple[Subject, _Row]]:
+    """Yield changed inputs of a resource, as Pulumi has them."""
     if touched.type == OBJECT or touched.fate not in (Fate.CHANGED, Fate.REPLACED):
         return
     subject = Subject("resource", touched.type, touched.name)
-    if touched.type in (BUCKET, ACCOUNT):
-        subject = Subject("bucket" if touched.type == BUCKET else "account", touched.physical)
-    if is_cluster:
-        subject = Subject("cluster", touched.name.rpartition("-")[0] or touched.name)
-    for key in touched.edited:
+    edited = touched.edited
+    if touched.type in _RESOURCES:
+        subject = Subject(_RESOURCES[touched.type], touched.physical)
+    if touched.type.startswith(CLUSTER_TYPE):
         # The catalog has all other inputs of a cluster.
-        if is_cluster and key != "deletionPolicy":
-            continue
+        subject = Subject("cluster", touched.name.rpartition("-")[0])
+        edited = tuple({"deletionPolicy"}.intersection(edited))
+    for key in edited:
         for difference in differences(touched.was.get(key), touched.becomes.get(key), key):
-            yield subject, (difference.path, *difference.sides)
+            yield subject, _Row((difference.path,), *difference.sides)
 
 
-def _changes(before: Any, after: Any, key: str) -> Iterator[Row]:
-    """Yield the differences of two values, field by field of equal classes and entry by entry of mappings."""
-    if type(before) is type(after) and before == after:
+def _pairs(before: Mapping[Any, Any], after: Mapping[Any, Any], absent: Any = None) -> Iterator[tuple[Any, Any, Any]]:
+    """Yield each key of two mappings with its values."""
+    for key in dict.fromkeys((*before, *after)):
+        yield key, before.get(key, absent), after.get(key, absent)
+
+
+def _changes(before: Tree, after: Tree, key: tuple[str, ...]) -> Iterator[_Row]:
+    if before == after:
         return
-    if is_dataclass(after) and type(before) is type(after):
-        for name in _declared(type(after)):
-            yield from _changes(getattr(before, name), getattr(after, name), _below(key, _spelled(type(after), name)))
-    elif isinstance(before, Mapping) and isinstance(after, Mapping):
-        for name in dict.fromkeys((*before, *after)):
-            yield from _changes(before.get(name), after.get(name), _below(key, str(name)))
-    elif isinstance(before, tuple) and isinstance(after, tuple):
-        yield key, *_lists(before, after)
+    kinds = (type(before), type(after))
+    if kinds == (dict, dict):
+        for name, was, now in _pairs(before, after):
+            yield from _changes(was, now, (*key, name))
+    elif kinds == (tuple, tuple):
+        yield _Row(key, *_lists(before, after))
+    elif (before, after) == (None, "true"):
+        # A switch that is left out is off.
+        yield _Row(key, "false", "true")
     else:
-        yield key, *_readable(_text(before), _text(after))
+        yield _Row(key, _text(before), _text(after))
+
+
+def _lists(before: tuple[Tree, ...], after: tuple[Tree, ...]) -> tuple[str, str]:
+    was = paired(map(_text, before))
+    now = paired(map(_text, after))
+    gone = set(was) - set(now)
+    added = set(now) - set(was)
+    if max(len(was), len(now)) > _MOST_ITEMS and gone | added:
+        return ", ".join(filter(gone.__contains__, was)), ", ".join(filter(added.__contains__, now))
+    return _text(was), _text(now)
+
+
+@singledispatch
+def _text(tree: Tree) -> str:
+    """Return a tree as text; empty for none."""
+    return str(tree) or '""'
+
+
+@_text.register(type(None))
+def _(tree: Tree) -> str:
+    return ""
+
+
+@_text.register
+def _(tree: tuple) -> str:  # type: ignore[type-arg]
+    return ", ".join(map(_text, tree)) or "[]"
+
+
+@_text.register
+def _(tree: dict) -> str:  # type: ignore[type-arg]
+    texts = {key: _text(item) for key, item in tree.items()}
+    return f"{{{', '.join(f'{key}: {text}' for key, text in texts.items() if text)}}}"
+
+
+@singledispatch
+def tree_of(value: Any) -> Tree:
+    """Return a value as a tree."""
+    if not is_dataclass(value):
+        return str(value)
+    tree = {}
+    for name in _declared(type(value)):
+        held = getattr(value, name)
+        # A text whose default is empty has no value then.
+        is_missing = held == "" and getattr(type(value), name, None) == ""
+        tree[_spelled(type(value), name)] = tree_of(None if is_missing else held)
+    return tree
 
 
 def _declared(kind: type) -> list[str]:
     """Return the names of the fields of a class that are compared."""
-    left_out = COMPUTED.get(kind, frozenset()) | ELSEWHERE.get(kind, frozenset())
+    left_out = " ".join(f"{COMPUTED.get(base, '')} {ELSEWHERE.get(base, '')}" for base in kind.__mro__).split()
     return [field.name for field in fields(kind) if field.name not in left_out]
 
 
 def _spelled(kind: type, name: str) -> str:
-    if kind in (Template, Offer, Study):
-        return name
-    if kind in (Season, Reservation):
-        return _BOUNDS.get(name, camel(name))
-    return camel(name)
+    return name if kind in (Template, Offer) else _BOUNDS.get(name, camel(name))
 
 
-def _below(key: str, name: str) -> str:
-    return f"{key}.{name}" if key and name else key or name
+@tree_of.register
+def _(value: Cluster) -> Tree:
+    tree = {name: tree_of(getattr(value, name)) for name in _declared(type(value))}
+    usual = timedelta(seconds=CREATE_WITHIN_S)
+    return {
+        **_words(CLUSTER, value),
+        **{camel(name): item for name, item in tree.items()},
+        **tree_of(value.season),
+        "createWithin": tree_of(value.create_within or usual),
+    }
 
 
-def _lists(before: tuple[Any, ...], after: tuple[Any, ...]) -> tuple[str, str]:
-    was, now = (list(paired(map(_text, side))) for side in (before, after))
-    gone = [item for item in was if item not in now]
-    added = [item for item in now if item not in was]
-    is_long = max(len(was), len(now)) > _MOST_ITEMS
-    if is_long and (gone or added):
-        return ", ".join(gone), ", ".join(added)
-    return ", ".join(was) or "[]", ", ".join(now) or "[]"
+@tree_of.register
+def _(value: PoolSpec) -> Tree:
+    tree = _words(POOL, value)
+    replicas = {"min": tree.pop("replicas.min"), "max": tree.pop("replicas.max")}
+    return {**tree, "replicas": replicas} if value.autoscaled else tree
 
 
-def _text(value: Any) -> str:
-    """Return a value as text for people; empty for None."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, int | float):
-        return plain(value)
-    if isinstance(value, timedelta):
-        return exact_span(value.total_seconds())
-    if isinstance(value, datetime):
-        return moment_in_words(value)
-    if isinstance(value, tuple | list):
-        return f"[{', '.join(map(_text, value))}]"
-    if is_dataclass(value):
-        named = {_spelled(type(value), name): getattr(value, name) for name in _declared(type(value))}
-        value = {name: item for name, item in named.items() if item not in (None, (), {}, "")}
-    if isinstance(value, Mapping):
-        return f"{{{', '.join(f'{name}: {_text(item)}' for name, item in value.items())}}}"
-    return str(value) or '""'
+def _words(table: Sequence[Field[Any]], spec: object) -> dict[str, Tree]:
+    return {field.key: tree_of(field.words(spec) or None) for field in table}
 
 
-def _readable(before: str, after: str) -> tuple[str, str]:
-    """Return two texts with the common names of accelerators, unless both would read alike."""
-    one, other = _with_models(before), _with_models(after)
-    return (before, after) if one == other else (one, other)
+@tree_of.register(type(None))
+def _(value: None) -> Tree:
+    return None
 
 
-def _with_models(text: str) -> str:
-    return re.sub(r"NVIDIA_\w+", lambda match: _models().get(match[0], match[0]), text)
+@tree_of.register
+def _(value: bool) -> Tree:
+    return str(value).lower()
+
+
+@tree_of.register(int)
+@tree_of.register(float)
+def _(value: float) -> Tree:
+    return plain(value)
+
+
+@tree_of.register
+def _(value: timedelta) -> Tree:
+    return exact_span(value.total_seconds())
+
+
+@tree_of.register
+def _(value: datetime) -> Tree:
+    return moment_in_words(value)
+
+
+@tree_of.register
+def _(value: str) -> Tree:
+    if re.fullmatch(r"\d{1,9}s", value):
+        return exact_span(int(value[:-1]))
+    return re.sub(r"NVIDIA_\w+", lambda match: _models().get(match[0], match[0]), value)
+
+
+@tree_of.register
+def _(value: Mapping) -> Tree:  # type: ignore[type-arg]
+    return {str(key): tree_of(item) for key, item in value.items()}
+
+
+@tree_of.register(tuple)
+@tree_of.register(list)
+def _(value: Sequence[Any]) -> Tree:
+    """Return dataclasses by their names, or by their numbers if they have none."""
+    trees = tuple(map(tree_of, value))
+    if not any(map(is_dataclass, value)):
+        return trees
+    names = (getattr(item, "name", str(number)) for number, item in enumerate(value, 1))
+    return dict(zip(names, trees, strict=True))
 
 
 @cache
 def _models() -> Mapping[str, str]:
-    return {accelerator.name: accelerator.model for accelerator in all_accelerators()}
+    """Return the common names of accelerators, with their memory if several have the same."""
+    accelerators = tuple(all_accelerators())
+    models = [accelerator.model for accelerator in accelerators]
+    names = {}
+    for accelerator in accelerators:
+        names[accelerator.name] = accelerator.model
+        if models.count(accelerator.model) > 1:
+            names[accelerator.name] = f"{accelerator.model} {accelerator.gpu_memory_gb} GB"
+    return names
