@@ -108,7 +108,7 @@ class Setting:
     subject: Subject
     #: The key in the stack file, below the entry of a cluster; the argument of a template or a component. Empty for a
     #: whole resource that is added or removed.
-    field: str
+    key: str
     #: Values as text for people; empty for none.
     before: str
     after: str
@@ -438,12 +438,5 @@ def _(value: Sequence[Any]) -> Tree:
 
 @cache
 def _models() -> Mapping[str, str]:
-    """Return the common names of accelerators, with their memory if several have the same."""
-    accelerators = tuple(all_accelerators())
-    models = [accelerator.model for accelerator in accelerators]
-    names = {}
-    for accelerator in accelerators:
-        names[accelerator.name] = accelerator.model
-        if models.count(accelerator.model) > 1:
-            names[accelerator.name] = f"{accelerator.model} {accelerator.gpu_memory_gb} GB"
-    return names
+    """Return the common names of accelerators, such as `A100 80GB`, by Google's."""
+    return {accelerator.name: accelerator.label.removesuffix(" GPUs") for accelerator in all_accelerators()}

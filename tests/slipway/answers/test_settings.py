@@ -1,27 +1,17 @@
-"""The table of changed settings has each change of a stack, and nothing that nobody declared."""
+"""The table of changed settings: one row each, in values of people, and nothing that nobody declared."""
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import fields, is_dataclass, replace
-from datetime import UTC, datetime, timedelta
+from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
-import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-
-from slipway.answers.settings import COMPUTED, HIDDEN, Setting, settings
-from slipway.model.agents import AgentAllowance
-from slipway.model.budget import Budget
-from slipway.model.catalog.clusters import Cluster, PricedAlternative
+from slipway.answers.settings import HIDDEN, settings
 from slipway.model.catalog.model import SessionLimits, Team
-from slipway.model.catalog.template import Parameter, Template
-from slipway.model.cluster import Adoption, DnsPeering, PscInterface, Reservation
-from slipway.model.facts import Facts, TrainerFacts
+from slipway.model.catalog.template import Parameter
+from slipway.model.facts import Facts
 from slipway.model.season import Season
 from tests.slipway.reviewing.builders import (
     CPU,
     H100,
-    NOW,
     change,
     cluster,
     facts,
@@ -33,115 +23,88 @@ from tests.slipway.reviewing.builders import (
     worker_pool,
 )
 
-PATH = "projects/p/zones/us-central1-a/reservations/blue"
-WHOLE = facts(
-    cluster(
-        "h100",
-        pool("workers", H100, 1, 4),
-        network="n",
-        kms_key="k",
-        reserved_ip_ranges=("r",),
-        labels={"cost": "ml"},
-        psc=PscInterface("attachment", (DnsPeering("a.", "p", "n"),)),
-        season=Season(NOW, NOW + timedelta(9), timedelta(hours=3)),
-        retire_within=timedelta(7),
+
+def lines(before: Facts, after: Facts) -> list[str]:
+    rows = settings(change(before, after).comparison)
+    return [f"{row.subject} {row.key}: {row.before} → {row.after}" for row in rows]
+
+
+def test_a_cluster_and_a_template_that_is_added_or_removed_is_one_row() -> None:
+    old = facts(cluster("cpu", pool("workers", CPU, 0, 4)), template("lora"))
+    new = facts(cluster("h100", pool("workers", H100, 1, 4)), template("tagger"))
+    assert lines(old, new) == [
+        "cluster cpu : workers: 0–4 n1-standard-8 → ",
+        "template lora : custom-job: pool cpu → ",
+        "cluster h100 :  → workers: 1–4 a3-highgpu-8g",
+        "template tagger :  → custom-job: pool cpu",
+    ]
+
+
+def test_values_are_those_of_people_and_defaults_are_shown() -> None:
+    old = cluster("h100", pool("workers", H100, 1, 4))
+    new = replace(
+        old,
+        id="h100-other",
+        pools=(pool("workers", H100, 1, 6),),
+        replacement="protect",
+        season=Season(idle_limit=timedelta(hours=3)),
         create_within=timedelta(hours=1),
-        alternatives=(PricedAlternative((pool("workers", CPU, 0, 2),), "us-east1"),),
-        adopted=Adoption("theirs"),
-    ),
-    template(
-        "lora",
-        offer(request=request(worker_pool(env={"A": "b"}, args=("--x=1",)), baseOutputDirectory={}), wait=60.0),
-        parameters=(Parameter("steps", "int", 10, 1, 100, (10, 20)),),
-        requirements=("torch==2.4",),
-        shared=("common",),
-        regions=("us-east1",),
-    ),
-    confirm_above=5.0,
-    teams={"vision": Team(("user:ada@acme.example",), ("h100",))},
-    budget=Budget(100.0, {"vision": 10.0}, {"ada": 5.0}),
-    agents=AgentAllowance(50.0, ("n1-standard-8",)),
-    reservations={PATH: Reservation(PATH, "a3-highgpu-8g", begins=NOW, ends=NOW + timedelta(3))},
-    sessions=SessionLimits(timedelta(hours=8), ("h100/workers",)),
-    shares={"h100": {"vision": 2}},
-    board=True,
-    code=True,
-    shell=True,
-    urgent=("user:eve@acme.example",),
-    notify="projects/p/secrets/chat/versions/latest",
-    other_regions=("us-east1",),
-    pulumi_project="slipway",
-)
-WHOLE = replace(
-    WHOLE,
-    code=True,
-    kms_key="projects/p/key",
-    policy={"mandatory": {"regions": ["us-central1"]}, "grades": {"access-lost": "warning"}},
-    trainers={"evals": TrainerFacts("evals", "evals@p.iam.gserviceaccount.com", {"group:ml@acme.example": "roles/x"})},
-)
-NOT_CHANGED = {"name", "id", "lines", "price_per_hour"}
-# Other values of the same settings, or parts of an offer's identity.
-TWINS = {
-    "catalog.trainers",
-    "catalog.submitters",
-    "catalog.code",
-    "catalog.dormant",
-    "catalog.templates.lora.study",
-    "catalog.templates.lora.code_with_inputs",
-}
-Place = tuple[str, Callable[[Any], Facts]]
+    )
+    assert lines(facts(old), facts(new)) == [
+        "cluster h100 pools.workers.replicas.max: 4 → 6",
+        "cluster h100 replacement: rollover → protect",
+        "cluster h100 idleLimit:  → 3 h",
+        "cluster h100 createWithin: 15 min → 1 h",
+    ]
 
 
-def places(value: Any, path: str, put: Callable[[Any], Facts]) -> Iterator[tuple[str, Any, Callable[[Any], Facts]]]:
-    """Yield each value within, with its path, and a function that returns the facts with another value there."""
-    if path in TWINS:
-        return
-    if is_dataclass(value):
-        left_out = " ".join(COMPUTED.get(base, "") for base in type(value).__mro__).split()
-        for field in fields(value):
-            if field.init and field.name not in left_out and field.name not in NOT_CHANGED:
-                inner = lambda new, name=field.name: put(replace(value, **{name: new}))
-                yield from places(getattr(value, field.name), f"{path}.{field.name}".lstrip("."), inner)
-    elif isinstance(value, Mapping) and value:
-        for key, item in value.items():
-            if not str(key).startswith("slipway-") and key != "displayName":
-                yield from places(item, f"{path}.{key}", lambda new, key=key: put({**value, key: new}))
-    elif isinstance(value, list | tuple) and value and (is_dataclass(value[0]) or isinstance(value[0], Mapping)):
-        for number, item in enumerate(value):
-            put_at = lambda new, number=number: put(type(value)((*value[:number], new, *value[number + 1 :])))
-            yield from places(item, f"{path}[{number}]", put_at)
-    else:
-        yield path, value, put
+def test_computed_values_have_no_rows() -> None:
+    old = facts(template("lora", offer(request=request(persistentResourceId="cpu-1"))), commit="1")
+    new = facts(
+        template("lora", offer(request=request(persistentResourceId="cpu-2"), available=False, why="full")),
+        kept(cluster("old")),
+        commit="2",
+    )
+    assert lines(old, new) == []
 
 
-def others(value: Any) -> st.SearchStrategy[Any]:
-    """Return other values of the same type."""
-    texts = st.text("abcdefgh", min_size=1, max_size=8)
-    kinds: dict[type, st.SearchStrategy[Any]] = {
-        bool: st.booleans(),
-        int: st.integers(1, 500),
-        float: st.floats(0.5, 1000, allow_nan=False),
-        str: texts,
-        timedelta: st.integers(60, 10**6).map(lambda seconds: timedelta(seconds=seconds)),
-        datetime: st.datetimes(datetime(2026, 1, 1), datetime(2030, 1, 1)).map(lambda moment: moment.replace(tzinfo=UTC)),
-        tuple: st.lists(texts, max_size=3, unique=True).map(tuple),
-        list: st.lists(texts, max_size=3, unique=True),
-        dict: st.dictionaries(texts, texts, min_size=1, max_size=2),
-    }
-    return kinds.get(type(value), texts)
+def test_an_empty_object_and_a_switch_are_settings() -> None:
+    old = facts()
+    new = facts(sessions=SessionLimits(), teams={"vision": Team()}, board=True)
+    assert lines(old, new) == [
+        "stack prod slipway:workspace.board: false → true",
+        "stack prod slipway:sessions:  → {}",
+        "team vision :  → {submitters: [], clusters: []}",
+    ]
 
 
-PLACES = list(places(WHOLE, "", lambda new: new))
+def test_an_equal_change_of_all_offers_is_one_row_and_of_some_names_them() -> None:
+    def lora(spot: str, pool_: str, machine: Any = CPU) -> Facts:
+        scheduling = {"timeout": spot}
+        offers = (
+            offer("spot", request=request(worker_pool(machine), scheduling=scheduling)),
+            offer(request=request(worker_pool(machine), scheduling={"timeout": pool_})),
+        )
+        return facts(template("lora", *offers))
+
+    assert lines(lora("3600s", "3600s"), lora("7200s", "7200s")) == ["template lora timeout: 1 h → 2 h"]
+    assert lines(lora("3600s", "3600s"), lora("7200s", "3600s")) == ["template lora timeout for spot: 1 h → 2 h"]
+    changed = lines(lora("3600s", "3600s"), lora("3600s", "3600s", H100))
+    assert "template lora worker.accelerator:  → H100" in changed
 
 
-@given(st.data())
-def test_each_field_of_the_catalog_and_the_facts_has_a_row(data: st.DataObject) -> None:
-    path, value, put = data.draw(st.sampled_from(PLACES))
-    new = data.draw(others(value).filter(lambda new: new != value))
-    found = table(WHOLE, put(new))
-    assert found, path
-    assert all(row.before != row.after for row in found), path
+def test_a_long_list_is_shown_by_its_difference() -> None:
+    members = [f"user:{name}@acme.example" for name in "abcdef"]
+    assert lines(facts(members=members), facts(members=[*members[1:], "user:z@acme.example"])) == [
+        "stack prod slipway:workspace.submitters: user:a@acme.example → user:z@acme.example"
+    ]
 
 
-def table(before: Facts | None, after: Facts) -> tuple[Setting, ...]:
-    return settings(change(before, after).comparison)
+def test_a_secret_is_hidden_by_any_part_of_its_key() -> None:
+    old = facts(template("lora", parameters=(Parameter("password", "str", "abc1"),)))
+    new = facts(template("lora", parameters=(Parameter("password", "str", "xyz2"),)))
+    assert lines(old, new) == [f"template lora parameters.password.default: {HIDDEN} → {HIDDEN}"]
+
+
+def test_the_parts_of_an_unread_template_are_unknown() -> None:
+    assert lines(facts(template("lora")), facts(template("lora", unread="offers"))) == []
