@@ -8,11 +8,12 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping
 from functools import cache
+from itertools import chain
 from typing import Any, Protocol, Self, TypeVar
 
 from slipway.answers.comparison import Comparison
 from slipway.answers.settings import HIDDEN
-from slipway.authoring.stack.secrets import assigned, certainly_secret, looks_secret, paired, without_named
+from slipway.authoring.stack.secrets import assigned, certainly_secret, looks_secret, without_named
 from slipway.base import codec
 from slipway.deploying.engine.preview import SECRET, UNKNOWN
 from slipway.model.catalog.model import Catalog
@@ -47,9 +48,9 @@ def mask(whole: Whole, comparison: Comparison) -> Whole:
 def declared_secrets(comparison: Comparison) -> frozenset[str]:
     """Return the values of both sides and of the preview that are secret by name or by form."""
     declared: list[Any] = [codec.write(comparison.old), codec.write(comparison.new)]
-    if comparison.preview:
-        for step in comparison.preview.steps:
-            declared += [resource.inputs for resource in (step.old, step.new) if resource]
+    steps = comparison.preview.steps if comparison.preview else ()
+    resources = chain.from_iterable((step.old, step.new) for step in steps)
+    declared += [resource.inputs for resource in filter(None, resources)]
     found: set[str] = set()
     for name, text in set(_texts(declared)):
         found.update(_secrets(name, text))
@@ -59,16 +60,18 @@ def declared_secrets(comparison: Comparison) -> frozenset[str]:
 
 def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
     """Yield each text of JSON with its name: its key, or the name of its variable or parameter."""
-    if isinstance(value, Mapping):
-        own = str(value.get("name", ""))
-        for key, item in value.items():
-            yield from _texts(item, own if own and key in ("value", "default") else key)
-    elif isinstance(value, list | tuple):
-        words = [item for item in value if isinstance(item, str)]
-        for item in (*paired(words), *(item for item in value if not isinstance(item, str))):
-            yield from _texts(item, name)
-    elif isinstance(value, str):
+    if isinstance(value, str):
         yield name, value
+    elif isinstance(value, Mapping):
+        own = str(value.get("name", ""))
+        names = {"value": own, "default": own} if own else {}
+        for key, item in value.items():
+            yield from _texts(item, names.get(key, key))
+    elif isinstance(value, list | tuple):
+        # A flag and its value may be two arguments.
+        yield name, " ".join(item for item in value if isinstance(item, str))
+        for item in value:
+            yield from _texts(item, name)
 
 
 def _secrets(name: str, text: str) -> Iterator[str]:

@@ -235,7 +235,7 @@ def _by_names(roles: Sequence[str], body: dict[str, Any]) -> dict[str, Any]:
         if key.startswith(_NOT_DECLARED):
             continue
         named[key] = value
-        if isinstance(value, list) and all(isinstance(item, dict) for item in value):
+        if isinstance(value, list) and value and isinstance(value[0], dict):
             names = roles if key == "workerPoolSpecs" else ()
             named[key] = dict(zip(_item_names(value, names), map(_value, value), strict=True))
     return named
@@ -246,11 +246,11 @@ def _value(item: dict[str, Any]) -> Any:
     return item["value"] if item.keys() == {"name", "value"} else item
 
 
-def _item_names(items: Sequence[Mapping[str, Any]], roles: Sequence[str]) -> list[str]:
-    names = list(roles) or [str(item.get("name") or item.get("parameterId") or "") for item in items]
-    if all(names) and len(set(names)) == len(items):
-        return names
-    return [str(number) for number in range(len(items))]
+def _item_names(items: Sequence[Mapping[str, Any]], roles: Sequence[str]) -> Sequence[str]:
+    names = roles or [item.get("name", item.get("parameterId")) for item in items]
+    if None in names or len(set(names)) < len(items):
+        return [*map(str, range(len(items)))]
+    return [*map(str, names)]
 
 
 def _of_offers(rows: Iterator[_Row], tree: Tree) -> Iterator[_Row]:

@@ -110,7 +110,8 @@ def places(value: Any, path: str, put: Put) -> Iterator[tuple[str, Any, Put]]:
     if path in TWINS:
         return
     if is_dataclass(value):
-        left_out = " ".join(COMPUTED.get(base, "") for base in type(value).__mro__).split()
+        kind: type = type(value)
+        left_out = " ".join(COMPUTED.get(base, "") for base in kind.__mro__).split()
         for field in fields(value):
             if field.init and field.name not in left_out and field.name not in NOT_CHANGED:
                 inner = partial(put_field, put, value, field.name)
@@ -155,7 +156,9 @@ PLACES = [place for place in places(WHOLE, "", lambda new: new) if "machine.acce
 @hypothesis.settings(max_examples=5)
 def test_a_changed_field_has_a_row(path: str, value: Any, put: Put, data: st.DataObject) -> None:
     new = data.draw(others(value).filter(lambda new: new != value))
-    found = settings(change(WHOLE, put(new)).comparison)
+    after = put(new)
+    hypothesis.assume(after != WHOLE)
+    found = settings(change(WHOLE, after).comparison)
     assert found, path
     assert all(row.before != row.after for row in found), path
 
