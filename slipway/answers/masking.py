@@ -63,10 +63,10 @@ def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
     if isinstance(value, str):
         yield name, value
     elif isinstance(value, Mapping):
-        own = str(value.get("name", ""))
-        names = {"value": own, "default": own} if own else {}
+        own: str = str(value.get("name", ""))
+        names: dict[Any, str] = {"value": own, "default": own} if own else {}
         for key, item in value.items():
-            yield from _texts(item, names.get(key, key))
+            yield from _texts(item, names.get(key, str(key)))
     elif isinstance(value, list | tuple):
         # A flag and its value may be two arguments.
         yield name, " ".join(item for item in value if isinstance(item, str))
