@@ -24,7 +24,7 @@ from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.template import Offer, Parameter, Template
 from slipway.model.cluster import CREATE_WITHIN_S, Adoption, PoolSpec, Reservation
 from slipway.model.cluster_fields import CLUSTER, POOL, Field, machines_in_words
-from slipway.model.facts import Facts, QuotaFacts, TrainerFacts, offers_by_label
+from slipway.model.facts import Facts, QuotaFacts, TrainerFacts
 from slipway.model.findings.finding import Subject
 from slipway.model.labels import RESERVED
 from slipway.model.machines.table import all_accelerators
@@ -172,7 +172,7 @@ def _resources(stack: str, facts: Facts) -> dict[Subject, _Resource]:
         machines = (f"{pool.name}: {machines_in_words(pool)}" for pool in cluster.pools)
         found[Subject("cluster", name)] = _Resource(tree_of(cluster), ", ".join(machines))
     for name, template in catalog.templates.items():
-        offered = f"{template.kind}: {few(offers_by_label(template), _MOST_ITEMS)}"
+        offered = f"{template.kind}: {few(_labels(template), _MOST_ITEMS)}"
         found[Subject("template", name)] = _Resource(_template(template, catalog), offered, bool(template.unread))
     named = (("team", catalog.teams), ("trainer", facts.trainers), ("reservation", catalog.reservations))
     for what, entries in named:
@@ -200,15 +200,24 @@ def _stack(facts: Facts) -> Tree:
 
 
 def _template(template: Template, catalog: Catalog) -> Tree:
-    offers = offers_by_label(template)
+    offers: dict[str, Offer] = {}
+    for offer in template.offers:
+        label = offer.label(template.kind)
+        # Offers of one capacity type differ in their cluster alone.
+        offers[offer.label(template.kind, with_cluster=True) if label in offers else label] = offer
     return {
         **tree_of(template),
         # The digest in the name of the package: its bucket has a row of its own.
         "code": last_part(template.package).partition(".")[0],
         "code_flag": tree_of(template.takes_code),
-        "capacity_types": tuple(offers),
+        "capacity_types": _labels(template),
         _OFFERS: {label: _offer(offer, template, catalog) for label, offer in offers.items()},
     }
+
+
+def _labels(template: Template) -> tuple[str, ...]:
+    """Return the capacity types with their cases, but no clusters, which follow from the stack."""
+    return tuple(dict.fromkeys(offer.label(template.kind) for offer in template.offers))
 
 
 def _offer(offer: Offer, template: Template, catalog: Catalog) -> Tree:

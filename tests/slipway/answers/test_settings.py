@@ -34,9 +34,9 @@ def test_a_cluster_and_a_template_that_is_added_or_removed_is_one_row() -> None:
     new = facts(cluster("h100", pool("workers", H100, 1, 4)), template("tagger"))
     assert lines(old, new) == [
         "cluster cpu : workers: 0–4 n1-standard-8 → ",
-        "template lora : custom-job: pool cpu → ",
+        "template lora : custom-job: pool → ",
         "cluster h100 :  → workers: 1–4 a3-highgpu-8g",
-        "template tagger :  → custom-job: pool cpu",
+        "template tagger :  → custom-job: pool",
     ]
 
 
