@@ -134,7 +134,8 @@ def _paths(stacks: tuple[str, ...], here: Path) -> list[Path]:
     raise ConfigError("there is no stack file here", why=f"no {from_here(here / 'stacks')}/Pulumi.*.yaml", fix=fix)
 
 
-def stack_path(word: str, here: Path, every: list[Path]) -> Path:
+def stack_path(word: str, here: Path, every: list[Path], typed: str = "slipway check {}") -> Path:
+    """Return a stack's file by its name or path. `typed`: the command, with {} in place of the name."""
     if (here / word).is_file():
         return here / word
     by_name = {path.stem.removeprefix("Pulumi."): path for path in every}
@@ -144,7 +145,7 @@ def stack_path(word: str, here: Path, every: list[Path]) -> Path:
     raise ConfigError(
         f"there is no stack {quoted(word)}, and no such file",
         why=f"the stacks are {', '.join(by_name)}" if by_name else "there is no stacks/Pulumi.*.yaml here",
-        fix=restored or f"slipway check {nearest(word, by_name) or ''}".rstrip(),
+        fix=restored or typed.format(nearest(word, by_name) or "").rstrip(),
     )
 
 

@@ -47,8 +47,8 @@ _WITHOUT_CLOUD = "slipway diff"
 def command(staging: str, prod: str, output: str) -> None:
     here = Path.cwd()
     every = sorted((here / "stacks").glob("Pulumi.*.yaml"))
-    source = stack_path(staging, here, every)
-    target = stack_path(prod, here, every)
+    source = stack_path(staging, here, every, f"slipway diff {{}} {prod}")
+    target = stack_path(prod, here, every, f"slipway diff {staging} {{}}")
     if source == target:
         raise ConfigError(
             f"{staging} and {prod} are the same stack file", fix="name two stacks: slipway diff STAGING PROD"

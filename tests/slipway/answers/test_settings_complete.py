@@ -118,7 +118,7 @@ def places(value: Any, path: str, put: Put) -> Iterator[tuple[str, Any, Put]]:
                 yield from places(getattr(value, field.name), f"{path}.{field.name}".lstrip("."), inner)
     elif isinstance(value, Mapping) and value:
         for key, item in value.items():
-            if not str(key).startswith("slipway-") and key != "displayName":
+            if not str(key).startswith("slipway-") and key not in ("displayName", "persistentResourceId"):
                 yield from places(item, f"{path}.{key}", partial(put_key, put, value, key))
     elif isinstance(value, list | tuple) and value and (is_dataclass(value[0]) or isinstance(value[0], Mapping)):
         for number, item in enumerate(value):
