@@ -14,6 +14,7 @@ STACK = """
 config:
   gcp:project: acme-{name}
   gcp:region: us-central1
+  gcp:addPulumiAttributionLabel: "false"
   slipway:persistentResources:
     cpu:
       pools:
