@@ -91,6 +91,7 @@ _ARGUMENTS: Mapping[str, str] = {
 """The arguments of a template by the keys of the request that they become; empty for a level that has none."""
 _NOT_DECLARED = ("persistentResourceId", *RESERVED)
 """Prefixes of keys of a request that follow from others."""
+_ENTRY = "entry"
 _OFFERS = "offers"
 _MOST_ITEMS = 4
 """A longer list is shown by the items that it loses and gains."""
@@ -106,7 +107,7 @@ class Setting:
 
     #: The resource that has it.
     subject: Subject
-    #: The key in the stack file, below the entry of a cluster; the argument of a template or a component. Empty for a
+    #: The key in the stack file, below the entry of a cluster; the argument of a template or a component; `entry` for a
     #: whole resource that is added or removed.
     key: str
     #: Values as text for people; empty for none.
@@ -184,7 +185,7 @@ def _resources(stack: str, facts: Facts) -> dict[Subject, _Resource]:
 
 def _rows(before: _Resource, after: _Resource) -> Iterator[_Row]:
     if _ABSENT in (before, after):
-        yield _Row((), before.summary, after.summary)
+        yield _Row((_ENTRY,), before.summary, after.summary)
     # The parts of an unread template are unknown, not removed.
     elif not before.unread and not after.unread:
         yield from _of_offers(_changes(before.tree, after.tree, ()), after.tree)

@@ -33,10 +33,10 @@ def test_a_cluster_and_a_template_that_is_added_or_removed_is_one_row() -> None:
     old = facts(cluster("cpu", pool("workers", CPU, 0, 4)), template("lora"))
     new = facts(cluster("h100", pool("workers", H100, 1, 4)), template("tagger"))
     assert lines(old, new) == [
-        "cluster cpu : workers: 0–4 n1-standard-8 → ",
-        "template lora : custom-job: pool → ",
-        "cluster h100 :  → workers: 1–4 a3-highgpu-8g",
-        "template tagger :  → custom-job: pool",
+        "cluster cpu entry: workers: 0–4 n1-standard-8 → ",
+        "template lora entry: custom-job: pool → ",
+        "cluster h100 entry:  → workers: 1–4 a3-highgpu-8g",
+        "template tagger entry:  → custom-job: pool",
     ]
 
 
@@ -74,7 +74,7 @@ def test_an_empty_object_and_a_switch_are_settings() -> None:
     assert lines(old, new) == [
         "stack prod slipway:workspace.board: false → true",
         "stack prod slipway:sessions:  → {}",
-        "team vision :  → {submitters: [], clusters: []}",
+        "team vision entry:  → {submitters: [], clusters: []}",
     ]
 
 
