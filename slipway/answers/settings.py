@@ -141,8 +141,8 @@ _ABSENT = _Resource()
 def settings(comparison: Comparison) -> tuple[Setting, ...]:
     """Return all changed settings: clusters first, then templates, the rest of the stack, and other resources."""
     rows: list[tuple[Subject, _Row]] = []
-    before = _resources(comparison.stack, comparison.before)
-    after = _resources(comparison.stack, comparison.after)
+    before = _resources(comparison.stack, comparison.before, comparison.after)
+    after = _resources(comparison.stack, comparison.after, comparison.before)
     for subject, was, now in _pairs(before, after, _ABSENT):
         rows += zip(repeat(subject), _rows(was, now))
     for touched in comparison.touched:
@@ -166,13 +166,16 @@ def _unless_secret(text: str, key: Sequence[str]) -> str:
     return text
 
 
-def _resources(stack: str, facts: Facts) -> dict[Subject, _Resource]:
+def _resources(stack: str, facts: Facts, other: Facts) -> dict[Subject, _Resource]:
     catalog = facts.catalog
     found = {Subject("stack", stack): _Resource(_stack(facts))}
     for name, cluster in {**catalog.dormant, **catalog.clusters}.items():
         machines = (f"{pool.name}: {machines_in_words(pool)}" for pool in cluster.pools)
         found[Subject("cluster", name)] = _Resource(tree_of(cluster), ", ".join(machines))
     for name, template in catalog.templates.items():
+        # Most are equal, and they are large.
+        if template == other.catalog.templates.get(name):
+            continue
         offered = f"{template.kind}: {few(_labels(template), _MOST_ITEMS)}"
         found[Subject("template", name)] = _Resource(_template(template, catalog), offered, bool(template.unread))
     named = (("team", catalog.teams), ("trainer", facts.trainers), ("reservation", catalog.reservations))
@@ -195,7 +198,9 @@ def _stack(facts: Facts) -> Tree:
     tree: dict[str, Tree] = {}
     for part in (facts.catalog, facts):
         for name in _declared(type(part)):
-            tree[_KEYS.get(name, f"slipway:{camel(name)}")] = tree_of(getattr(part, name))
+            # Nothing deployed has empty names.
+            value = getattr(part, name)
+            tree[_KEYS.get(name, f"slipway:{camel(name)}")] = tree_of(None if value == "" else value)
     granted = chain.from_iterable(map(dict.values, map(dict, facts.submitters.values())))
     return {**tree, _MEMBERS: tuple(facts.submitters), "roles of submitters": tuple(dict.fromkeys(granted))}
 
@@ -360,7 +365,7 @@ def tree_of(value: Any) -> Tree:
         held = getattr(value, name)
         # A text whose default is empty has no value then.
         is_missing = held == "" and getattr(type(value), name, None) == ""
-        tree[_spelled(type(value), name)] = tree_of(None if is_missing else held)
+        tree[_SPELLING.get(type(value), _spelled)(name)] = tree_of(None if is_missing else held)
     return tree
 
 
@@ -370,8 +375,13 @@ def _declared(kind: type) -> list[str]:
     return [field.name for field in fields(kind) if field.name not in left_out]
 
 
-def _spelled(kind: type, name: str) -> str:
-    return name if kind in (Template, Offer) else _BOUNDS.get(name, camel(name))
+def _spelled(name: str) -> str:
+    """Return the key of a stack file for the name of a field."""
+    return _BOUNDS.get(name, camel(name))
+
+
+_SPELLING = {Template: str, Offer: str}
+"""Templates are Python, and spell a field by its name."""
 
 
 @tree_of.register
