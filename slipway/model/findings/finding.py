@@ -7,7 +7,9 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
-from typing import Any, Self
+from typing import Annotated, Any, Self
+
+from slipway.base.codec import As, At, one_of
 
 
 class Grade(IntEnum):
@@ -28,6 +30,10 @@ class Grade(IntEnum):
     def doctor_word(self) -> str:
         """The grade as `slipway doctor` spells it. Frozen."""
         return "broken" if self is Grade.BLOCKING else self.name.lower()
+
+
+_GRADES = {grade.review_word: grade for grade in Grade}
+_GRADE = As(_GRADES.__getitem__, lambda grade: grade.review_word, one_of(_GRADES))
 
 
 class Section(StrEnum):
@@ -89,8 +95,8 @@ class Finding:
 
     #: One of `slipway/model/findings/kinds.py:KINDS`.
     kind: str
-    subject: Subject
-    grade: Grade
+    subject: Annotated[Subject, As(Subject.read, str, "a subject")]
+    grade: Annotated[Grade, _GRADE]
     #: Tells a person who is hit and how: at most 30 words, no full stop.
     sentence: str
     #: The key of the stack file or the template that caused it.
@@ -102,7 +108,7 @@ class Finding:
     #: Values for other code, by name.
     facts: Mapping[str, Any] = dataclasses.field(default_factory=dict, hash=False)
     #: USD an hour that it adds.
-    cost: float = 0
+    cost: Annotated[float, At("costPerHour")] = 0
     #: Lines that a review folds: jobs, members, probes, changed lines of a file.
     details: tuple[str, ...] = ()
 

@@ -20,7 +20,7 @@ from slipway.google.transport import Transport
 from slipway.reviewing.forges.rest import Rest, refused, settings
 from slipway.reviewing.gate import Approval, Comment, MergeResult, PullRequest
 from slipway.reviewing.record import Record, name_of, unpacked, written_with
-from slipway.reviewing.told.comment import mark
+from slipway.reviewing.render.comment import mark
 
 _VARIABLES = ("GITHUB_GRAPHQL_URL", "GITHUB_API_URL", "GITHUB_REPOSITORY", "GITHUB_REF", "GITHUB_SHA", "GH_TOKEN")
 _OPEN = re.compile(r"refs/pull/(\d+)/merge")

@@ -21,7 +21,7 @@ from slipway.reviewing.forges import trees
 from slipway.reviewing.forges.rest import Rest, refused, settings
 from slipway.reviewing.gate import Approval, Comment, MergeResult, PullRequest
 from slipway.reviewing.record import Record, name_of, written_with
-from slipway.reviewing.told.comment import mark
+from slipway.reviewing.render.comment import mark
 
 _VARIABLES = ("CI_API_V4_URL", "CI_PROJECT_ID", "CI_COMMIT_SHA", "GITLAB_TOKEN")
 _MAY_WRITE = 30
