@@ -94,11 +94,6 @@ def _continues(review: Review, finding: Finding) -> bool:
     return continued is Continued.OWN and finding.subject.cluster in review.begun
 
 
-def _approved_key(finding: Finding) -> tuple[str, str]:
-    """Return the kind and the subject under which an approval has a finding."""
-    return KINDS[finding.kind].approved_as or finding.kind, finding.subject
-
-
 def worse(now: Iterable[Review], approved: Iterable[Review]) -> Iterator[GateObstacle]:
     """Yield what goes beyond the approval: blocking findings that it lacks or has milder, higher costs, unknown parts.
 
@@ -116,11 +111,11 @@ def _not_covered(now: Review, approved: Review) -> Iterator[GateObstacle]:
     """Yield blocking findings that an approved review does not have as blocking."""
     grades: dict[tuple[str, str], list[Grade]] = defaultdict(list)
     for finding in approved.findings:
-        grades[_approved_key(finding)].append(finding.grade)
+        grades[finding.key].append(finding.grade)
     for finding in now.findings:
         if finding.grade is not Grade.BLOCKING:
             continue
-        kind, subject = _approved_key(finding)
+        kind, subject = finding.key
         # A comment that hides people's addresses has several equal subjects: each covers one of them.
         left = grades.get((kind, subject)) or grades.get((kind, hidden(subject)))
         if not left:
@@ -144,7 +139,7 @@ def _dearer(now: Review, approved: Review) -> Iterator[GateObstacle]:
     ):
         more = amount - allowed
         if more > _TOLERANCE:
-            sums = f"{usd(amount)}/h, {usd(allowed)}/h approved"
+            sums = f"{usd(amount)}/h instead of {usd(allowed)}/h"
             yield GateObstacle(now.stack, f"costs {usd(more)}/h more {when} than approved: {sums}")
 
 

@@ -13,17 +13,17 @@ from typing import Any
 import pytest
 
 from slipway.model.findings.finding import Grade, Subject
-from slipway.reviewing.consequence import consequence
+from slipway.model.findings.kinds import KINDS
 from slipway.reviewing.record import record_of
 from slipway.reviewing.review import Review as Told
 from slipway.reviewing.review import write
-from slipway.reviewing.told.comment import Place, comment
+from slipway.reviewing.render.comment import Place, comment
 from tests.checkouts.git import git
 from tests.ci import tools
 from tests.ci.conftest import STACKS, Workflow
 from tests.ci.github import HEAD, LATER, OTHER, TREE, Artifact, Comment, GitHub, Review, served
 
-GONE = consequence("cluster-deleted", Subject("cluster", "h100"), "goes")
+GONE = KINDS["cluster-deleted"].of(Subject("cluster", "h100"), "goes", grade=Grade.BLOCKING)
 BAD, GOOD = Told("prod", (GONE,)), Told("prod")
 BASE = "b" * 40
 
@@ -293,7 +293,7 @@ class TestDeployment:
     @pytest.mark.parametrize(
         ("changes", "why"),
         [
-            ({"reviews": []}, "nobody else who may write has approved #3"),
+            ({"reviews": []}, "nobody else with write access has approved #3"),
             ({"reviews": [Review(tree=OTHER)]}, "grace approved #3 as another tree"),
             ({"artifacts": kept(GOOD)[1], "comments": kept(GOOD)[0]}, "and the record of its review tells less"),
             ({"artifacts": []}, "is gone, so nobody can tell what grace approved"),

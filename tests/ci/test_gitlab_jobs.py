@@ -40,7 +40,7 @@ class TestMergeRequest:
             "reviewed": "failed",
         }, "\n".join(process.stdout + process.stderr for process in ran.values())
         shut = ran["slipway-reviewed"]
-        assert shut.returncode == 5 and "nobody else who may write has approved !3" in shut.stderr
+        assert shut.returncode == 5 and "nobody else with write access has approved !3" in shut.stderr
         assert "retry this job when somebody has approved" in shut.stdout
         (note,) = project.gitlab.notes
         assert "`h100` goes" in note.body and "an approval of this merge request holds" in note.body

@@ -9,8 +9,8 @@ from slipway.model.findings.finding import Section
 from slipway.model.findings.grades import REVIEWED
 from slipway.model.findings.kinds import KINDS
 from slipway.reviewing.review import Review, review
-from slipway.reviewing.told.cards import SIGNS
-from slipway.reviewing.told.comment import Place, comment
+from slipway.reviewing.render.cards import SIGNS
+from slipway.reviewing.render.comment import Place, comment
 from tests.slipway.reviewing.builders import (
     H100,
     change,

@@ -150,8 +150,6 @@ class FindingKind:
     #: for jobs, clear failed clusters, make the clusters of a season or those that lacked machines, with all that
     #: follows, in money too. An overdue generation is an alarm, which ends no job.
     announced: tuple[Grade, ...] = ()
-    #: The kind whose approval holds for it too: a cluster that is given up goes at once once its jobs have ended.
-    approved_as: str = ""
     #: Of a cluster that this change adds it was not announced all the same.
     adds: bool = False
     #: What a deployment that goes on with one that was cut short may have of it.

@@ -17,7 +17,7 @@ from slipway.model.origin import Program
 from slipway.reviewing.consequence import spelt
 from slipway.reviewing.gate import unapproved
 from slipway.reviewing.review import review
-from slipway.reviewing.told.comment import comment
+from slipway.reviewing.render.comment import comment
 from tests.slipway.reviewing.builders import change, cluster, facts, job, template
 
 _TYPES = (

@@ -13,7 +13,7 @@ from slipway.model.findings.finding import Subject
 from slipway.reviewing.consequence import consequence
 from slipway.reviewing.review import Review as Told
 from slipway.reviewing.review import write
-from slipway.reviewing.told.comment import MARKER
+from slipway.reviewing.render.comment import MARKER
 from tests.checkouts.shell import Done, slipway
 
 RECORDED = Path(__file__).parents[2] / "deploying" / "engine" / "recorded"

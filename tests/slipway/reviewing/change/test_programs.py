@@ -5,7 +5,7 @@ import pytest
 from slipway.reviewing.change.edits import OWN, PLACE, SAVING
 from slipway.reviewing.change.files import addresses
 from slipway.reviewing.change.programs import edited_lines, forgetting, job_file, same_program
-from slipway.reviewing.told.redaction import hidden
+from slipway.reviewing.render.redaction import hidden
 
 HIDDEN = "# {}\n# +AAo-import os\nprint()\n"
 """Read as UTF-7, its second line is code."""

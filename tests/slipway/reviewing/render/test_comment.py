@@ -20,9 +20,9 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import Consequence, consequence
 from slipway.reviewing.review import Review, beside, planned, read, review, write
 from slipway.reviewing.rules.money import Amount, Money
-from slipway.reviewing.told.comment import LIMIT, MARKER, comment
-from slipway.reviewing.told.headline import plain_text
-from slipway.reviewing.told.redaction import redacted
+from slipway.reviewing.render.comment import LIMIT, MARKER, comment
+from slipway.reviewing.render.headline import plain_text
+from slipway.reviewing.render.redaction import redacted
 from tests.slipway.reviewing.builders import H100, change, cluster, facts, job, kept, living, pool, template
 
 OLD, NEW = (cluster("h100", pool("h100", H100, 1, high)) for high in (4, 6))
