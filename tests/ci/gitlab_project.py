@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.model.findings.finding import Subject
+from slipway.model.findings.finding import Grade, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.reviewing.review import Review as Told
 from slipway.reviewing.review import write

@@ -6,8 +6,8 @@ import pytest
 
 from slipway.model.findings.finding import Subject
 from slipway.model.findings.kinds import KINDS
-from slipway.reviewing.review import Review
 from slipway.reviewing.render.places import located
+from slipway.reviewing.review import Review
 
 STACK = """config:
   gcp:project: acme
