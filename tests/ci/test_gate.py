@@ -286,7 +286,7 @@ class TestDeployment:
         done = self.deploy(runner, step)
         assert done.returncode == 0, done.stdout
         told = (runner.folder / "summary").read_text()
-        assert "h100 goes" in told and f"approved by grace, of this tree ({TREE[:12]})" in told
+        assert "h100: goes" in told and f"approved by grace, of this tree ({TREE[:12]})" in told
         record = "record=https://github.com/acme/ml/actions/runs/4711\n"
         assert (runner.folder / "output").read_text() == record
 
@@ -295,8 +295,8 @@ class TestDeployment:
         [
             ({"reviews": []}, "nobody else with write access has approved #3"),
             ({"reviews": [Review(tree=OTHER)]}, "grace approved #3 as another tree"),
-            ({"artifacts": kept(GOOD)[1], "comments": kept(GOOD)[0]}, "and the record of its review tells less"),
-            ({"artifacts": []}, "is gone, so nobody can tell what grace approved"),
+            ({"artifacts": kept(GOOD)[1], "comments": kept(GOOD)[0]}, "and the record of its review has less"),
+            ({"artifacts": []}, "is gone, so it is unknown what grace approved"),
             ({"merged_as": ""}, "no pull request was merged"),
             ({"merged_as": OTHER}, "no pull request was merged"),
         ],
