@@ -39,9 +39,7 @@ class GateObstacle:
     def refuses(self) -> bool:
         """Return whether the deployment is rejected for it, whoever approves it; quota may be granted by then."""
         kind = KINDS.get(self.kind)
-        if kind is None:
-            return False
-        return kind.failed or (kind.refuses and kind.section is not Section.QUOTA)
+        return kind is not None and kind.refuses and kind.section is not Section.QUOTA
 
 
 def _obstacle(review: Review, finding: Finding, remark: str = "") -> GateObstacle:
@@ -58,9 +56,8 @@ def unapproved(reviews: Iterable[Review]) -> Iterator[GateObstacle]:
     """Yield what needs an approval: blocking findings of this change, and unknown parts."""
     for review in reviews:
         yield from _unknown(review)
-        for finding in review.yours:
-            if finding.grade is Grade.BLOCKING:
-                yield _obstacle(review, finding)
+        for finding in _blocking(review.yours):
+            yield _obstacle(review, finding)
 
 
 def unannounced(reviews: Iterable[Review]) -> Iterator[GateObstacle]:
@@ -112,12 +109,9 @@ def _not_covered(now: Review, approved: Review) -> Iterator[GateObstacle]:
     grades: dict[tuple[str, str], list[Grade]] = defaultdict(list)
     for finding in approved.findings:
         grades[finding.key].append(finding.grade)
-    for finding in now.findings:
-        if finding.grade is not Grade.BLOCKING:
-            continue
-        kind, subject = finding.key
+    for finding in _blocking(now.findings):
         # A comment that hides people's addresses has several equal subjects: each covers one of them.
-        left = grades.get((kind, subject)) or grades.get((kind, hidden(subject)))
+        left = grades[finding.key] or grades[finding.kind, hidden(finding.subject)]
         if not left:
             yield _obstacle(now, finding, " (not approved)")
             continue
@@ -126,21 +120,29 @@ def _not_covered(now: Review, approved: Review) -> Iterator[GateObstacle]:
             yield _obstacle(now, finding, f" (approved as {grade.review_word} only)")
 
 
+def _blocking(findings: Iterable[Finding]) -> list[Finding]:
+    return [finding for finding in findings if finding.grade is Grade.BLOCKING]
+
+
 def _dearer(now: Review, approved: Review) -> Iterator[GateObstacle]:
     """Yield costs above the approved ones. A stack without an approved review may cost what it did before."""
-    if now.costs is None:
+    costs = now.costs
+    if costs is None:
         return
-    idle, most = now.costs.idle_before, now.costs.most_before
-    if approved.costs is not None:
-        idle, most = approved.costs.idle, approved.costs.most
-    for when, amount, allowed in (
-        ("idle", now.costs.idle, idle or 0.0),
-        ("at maximum", now.costs.most, most or 0.0),
-    ):
-        more = amount - allowed
-        if more > _TOLERANCE:
-            sums = f"{usd(amount)}/h instead of {usd(allowed)}/h"
-            yield GateObstacle(now.stack, f"costs {usd(more)}/h more {when} than approved: {sums}")
+    if approved.costs is None:
+        yield from _more(now, "idle", costs.idle, costs.idle_before)
+        yield from _more(now, "at maximum", costs.most, costs.most_before)
+    else:
+        yield from _more(now, "idle", costs.idle, approved.costs.idle)
+        yield from _more(now, "at maximum", costs.most, approved.costs.most)
+
+
+def _more(now: Review, when: str, amount: float, allowed: float | None) -> Iterator[GateObstacle]:
+    """Yield the excess of an amount beyond the tolerance; nothing is allowed where that is unknown."""
+    more = amount - (allowed or 0.0)
+    if more > _TOLERANCE:
+        sums = f"{usd(amount)}/h instead of {usd(allowed or 0.0)}/h"
+        yield GateObstacle(now.stack, f"costs {usd(more)}/h more {when} than approved: {sums}")
 
 
 @dataclass(frozen=True)
@@ -192,48 +194,43 @@ class MergeResult:
     @property
     def approvers(self) -> tuple[str, ...]:
         """The people who approved this very tree, not their own, after the last edit of the comment."""
-        pull = self.pull_request
         written = ""
-        if pull is not None and pull.comment is not None:
-            written = pull.comment.changed
-        same_tree = [approval for approval in self._others if approval.tree == self.tree]
-        return tuple(approval.login for approval in same_tree if approval.at > written)
+        if self.pull_request and self.pull_request.comment:
+            written = self.pull_request.comment.changed
+        return tuple(approval.login for approval in self._of_tree if approval.at > written)
 
     @property
     def objection(self) -> tuple[str, str]:
         """The reason why no approval is enough, and the fix."""
         pull = self.pull_request
-        forge = self.forge
         if pull is None:
-            return f"no {forge.change} was merged as this commit", f"revert it and open one, or {forge.insist}"
-        name = f"{forge.sign}{pull.number}"
-        fix = self._approve(pull)
-        if self.approvers and pull.record:
-            return f"{join(self.approvers)} approved {name}, and the record of its review has less", forge.insist
-        if self.approvers:
-            gone = f"the comment of {name}, or the record that its run kept,"
-            return f"{gone} is gone, so it is unknown what {join(self.approvers)} approved", fix
-        early = [approval.login for approval in self._others if approval.tree == self.tree]
-        if early:
-            return f"the comment of {name} was changed after {join(early)} approved it", fix
-        if not self._others:
-            return f"nobody else with write access has approved {name}", fix
-        trees = dict.fromkeys(approval.tree[:12] or "one that is gone" for approval in self._others)
-        logins = join(approval.login for approval in self._others)
-        why = f"{logins} approved {name} as another tree, {join(trees)}, than this one, {self.tree[:12]}"
-        if self.merged:
-            return why, forge.insist
-        return why, f"bring the branch up to date, and {fix}"
-
-    def _approve(self, pull: PullRequest) -> str:
-        """Return how a pull request gets an approval that counts."""
+            change = self.forge.change
+            return f"no {change} was merged as this commit", f"revert it and open one, or {self.forge.insist}"
         name = f"{self.forge.sign}{pull.number}"
         approve = f"have {name} approved by somebody else with write access who has read its comment"
-        if not self.merged:
-            return approve
+        fix = self._after_merge(name, approve) if self.merged else approve
+        logins = join(self.approvers)
+        if logins and pull.record:
+            return f"{logins} approved {name}, and the record of its review has less", self.forge.insist
+        if logins:
+            gone = f"the comment of {name}, or the record that its run kept, is gone"
+            return f"{gone}, so it is unknown what {logins} approved", fix
+        early = join(approval.login for approval in self._of_tree)
+        if early:
+            return f"the comment of {name} was changed after {early} approved it", fix
+        others = join(approval.login for approval in self._others)
+        if not others:
+            return f"nobody else with write access has approved {name}", fix
+        trees = join(dict.fromkeys(approval.tree[:12] or "one that is gone" for approval in self._others))
+        why = f"{others} approved {name} as another tree, {trees}, than this one, {self.tree[:12]}"
+        return why, self.forge.insist if self.merged else f"bring the branch up to date, and {approve}"
+
+    def _after_merge(self, name: str, approve: str) -> str:
+        """Return how a merged pull request may still be deployed."""
         if not self.forge.approved_late:
             return f"revert it and open one; or {self.forge.insist}"
-        again = "" if pull.record else f"run the review of {name} again, "
+        has_record = self.pull_request and self.pull_request.record
+        again = "" if has_record else f"run the review of {name} again, "
         return f"{again}{approve}, and run this again; or {self.forge.insist}"
 
     @property
@@ -243,6 +240,11 @@ class MergeResult:
         if pull is None:
             return ()
         return tuple(approval for approval in pull.approvals if approval.login != pull.author)
+
+    @property
+    def _of_tree(self) -> list[Approval]:
+        """The approvals of other people that are of this tree."""
+        return [approval for approval in self._others if approval.tree == self.tree]
 
 
 def unrelated(behind: Iterable[Succession], result: MergeResult) -> Iterator[GateObstacle]:
@@ -263,15 +265,15 @@ def obstacles(reviews: Iterable[Review], result: MergeResult) -> Iterator[GateOb
     """
     pull = result.pull_request
     if pull is None or not result.merged:
-        for obstacle in unapproved(reviews):
-            # No approval makes a deployment succeed that is rejected.
-            if not result.approvers or obstacle.refuses:
-                yield obstacle
+        # No approval makes a deployment succeed that is rejected.
+        approved = bool(result.approvers)
+        yield from (obstacle for obstacle in unapproved(reviews) if obstacle.refuses or not approved)
         return
-    approved = pull.record.reviews(result.tree) if pull.record else ()
+    record = pull.record or Record(None)
+    known = record.reviews(result.tree)
     if not result.approvers:
-        approved = tuple(map(_without_blocking, approved))
-    yield from worse(reviews, approved)
+        known = tuple(map(_without_blocking, known))
+    yield from worse(reviews, known)
 
 
 def _without_blocking(review: Review) -> Review:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import json
-import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from typing import Annotated, Any
+from enum import Enum
+from itertools import chain, repeat
+from typing import Annotated, Any, cast
 
 from slipway.answers.answer import Difference
 from slipway.answers.cost import Costs
@@ -14,14 +15,10 @@ from slipway.answers.settings import Setting
 from slipway.base import codec
 from slipway.base.codec import NOT_WRITTEN, As, At
 from slipway.base.errors import ConfigError
-from slipway.base.formatting import join
+from slipway.base.formatting import join, quoted
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
 
-_MOST_USD = 10**12
-"""USD an hour that no price reaches."""
-_NAMES = ("kind", "question")
-"""Fields with a name of Slipway, not a text."""
 _REWRITTEN = ("findings", "settings", "differences", "incomplete", "standing", "plan", "notes", "quoted")
 
 
@@ -91,15 +88,14 @@ class Review:
     @property
     def gaps(self) -> tuple[tuple[str, str], ...]:
         """The parts that are unknown, each with its heading."""
-        found = [("Incomplete", part) for part in self.incomplete]
-        if found and self.undeployed:
-            found[0] = ("Nothing is deployed", self.incomplete[0])
-        return tuple(found)
+        first = "Nothing is deployed" if self.undeployed else "Incomplete"
+        headings = chain([first], repeat("Incomplete"))
+        return tuple(zip(headings, self.incomplete, strict=False))
 
     @property
     def silent(self) -> bool:
         """Return whether there is nothing to report."""
-        return not (self.findings or self.settings or self.incomplete or self.quoted)
+        return not any((self.findings, self.settings, self.incomplete, self.quoted))
 
     def rewritten(self, rewrite: Callable[[str], str]) -> Review:
         """Return the review with every text rewritten. The keys that the base branch has stay."""
@@ -114,17 +110,21 @@ def refuses(finding: Finding) -> bool:
 
 def _rewritten(value: Any, rewrite: Callable[[str], str]) -> Any:
     """Return a value with every text in it rewritten, in the same classes."""
+    if isinstance(value, Enum):
+        return value
     if isinstance(value, Subject):
         return Subject(rewrite(value.what), rewrite(value.name), rewrite(value.part))
-    if type(value) is str:
+    if isinstance(value, str):
         return rewrite(value)
     if isinstance(value, tuple | list):
         return tuple(_rewritten(item, rewrite) for item in value)
     if isinstance(value, Mapping):
         return {key: _rewritten(item, rewrite) for key, item in value.items()}
-    if is_dataclass(value) and not isinstance(value, type):
-        names = [each.name for each in fields(value) if each.name not in _NAMES]
-        return replace(value, **{name: _rewritten(getattr(value, name), rewrite) for name in names})
+    if is_dataclass(value):
+        # The names of finding types and questions are no texts.
+        names = {each.name for each in fields(value)} - {"kind", "question"}
+        changed: Any = {name: _rewritten(getattr(value, name), rewrite) for name in names}
+        return replace(cast(Any, value), **changed)
     return value
 
 
@@ -192,27 +192,13 @@ def read(body: object, source: str) -> Review:
         missing = [key for key in _KEYS if key not in document]
         if missing:
             raise codec.MalformedError("is missing", join(missing))
+        # JSON as Python reads it may have numbers that nothing can be compared with.
+        json.dumps(document, allow_nan=False)
         review = codec.read(Review, document)
-        for problem in _problems(review):
-            raise problem
-    except codec.MalformedError as problem:
+    except ValueError as problem:
         raise ConfigError(f"{source} is not a whole review", why=str(problem), fix="make it again") from problem
+    unknown = [finding.kind for finding in review.findings if finding.kind not in KINDS]
+    if unknown:
+        why = f"it has findings of types that this version does not know: {join(map(quoted, unknown))}"
+        raise ConfigError(f"{source} is not a whole review", why=why, fix="make it again")
     return review
-
-
-def _problems(review: Review) -> Iterator[codec.MalformedError]:
-    """Yield values of the right type that no review has."""
-    for index, finding in enumerate(review.findings):
-        if finding.kind not in KINDS:
-            yield codec.malformed(finding.kind, "a kind that this version knows", f"findings[{index}].kind")
-        if not _is_price(finding.cost):
-            yield codec.malformed(finding.cost, "a price", f"findings[{index}].costPerHour")
-    if review.costs is not None:
-        for each in fields(review.costs):
-            amount = getattr(review.costs, each.name)
-            if amount is not None and not _is_price(amount):
-                yield codec.malformed(amount, "a price", f"costs.{codec.camel(each.name)}")
-
-
-def _is_price(amount: float) -> bool:
-    return math.isfinite(amount) and abs(amount) < _MOST_USD

@@ -109,12 +109,12 @@ def command(
     _refuse_repeated(sources)
     now = Clock().now()  # The same for all reviews, so that equal findings are equal.
     touched = files_of(files, head, folder)
-    reviews = _compared_with_main(sources, mains, touched, now, live=not no_live)
+    compared = _compared_with_main(sources, mains, touched, now, live=not no_live)
 
     from slipway.reviewing.forge_table import running
     from slipway.reviewing.render.comment import Place
 
-    reviews = _named_apart(_located(reviews, head, touched))
+    reviews = _named_apart(_located(compared, head, touched))
     shown = _redacted(reviews, is_redacted=redact)
     row = running(os.environ)
     result = _show(shown, Place(tree, base, row.change, folder), output, is_comment=forge == "comment")
@@ -271,9 +271,9 @@ def _show(shown: list[Review], place: Place, output: str, *, is_comment: bool) -
 
 
 def _print(shown: list[Review], place: Place, output: str) -> None:
-    from slipway.reviewing.review import write_all
     from slipway.reviewing.render.comment import comment
     from slipway.reviewing.render.text import plain_text
+    from slipway.reviewing.review import write_all
 
     if output == "json":
         screen.out(screen.json_text(write_all(shown), indent=2))

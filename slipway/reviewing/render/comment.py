@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from itertools import groupby
 from urllib.parse import quote
 
-from slipway.answers.settings import Setting
 from slipway.base.formatting import counted, first_lines, short
 from slipway.model.findings.finding import Finding, Subject
 from slipway.model.findings.markdown import block, code, folded, text
 from slipway.reviewing.render.headline import headline, standing_line
-from slipway.reviewing.render.rows import ON_MAIN, SIGNS, Row, Rows, arranged, fix_text
+from slipway.reviewing.render.rows import Row, Rows, arranged
 from slipway.reviewing.render.text import shown_value
 from slipway.reviewing.review import Review
 
@@ -25,8 +26,11 @@ _LONGEST_NAME = 200
 _LONGEST_LINE = 300
 _DIFF = ("+", "-", "@@")
 """Beginnings of a diff's lines."""
-_FORMS = ((100, 2000), (12, 200), (4, 50), (0, 0))
-"""The most lines of details of a finding and the most settings, from the longest form of a comment to the shortest."""
+_HEAD = ("|   | resource | change |", "|---|---|---|")
+_HEAD_OF_SETTINGS = ("| resource | setting | before → after |", "|---|---|---|")
+_FORMS = ((12, 200), (4, 50), (0, 0))
+"""The most lines of details of a finding and the most settings in forms without the plan, the longest first."""
+_CUT = "The rest is too long for a comment: `slipway review` prints it, and the log of the preview has the plan."
 
 
 @dataclass(frozen=True)
@@ -56,201 +60,149 @@ def comment(reviews: Sequence[Review], place: Place | None = None) -> str:
     rows = arranged(reviews)
     title = text(short(headline(reviews, rows, folder=place.folder), _LONGEST))
     start = f"{mark(place.folder)}\n### {title}\n"
-    opened = [_table(rows.opened, reviews), *_gaps(reviews)]
-    if not all(review.silent for review in reviews):
-        opened.append(_standing_lines(reviews))
     end = _footer(reviews, place)
+    opened = (_table(rows.opened, reviews), _gaps(reviews), _standing_lines(reviews))
     for below in _forms(reviews, rows):
-        body = "\n\n".join(part for part in (*opened, *below) if part)
-        whole = f"{start}\n{body}\n{end}" if body else f"{start}{end}"
+        parts = [part for part in (*opened, *below) if part]
+        whole = "\n".join((start, "\n\n".join(parts), end))
         if len(whole) <= LIMIT:
-            return whole
+            return f"{whole.strip()}\n"
     return f"{start}\nToo long for a comment: `slipway review` prints it.\n"
 
 
-def _table(rows: Sequence[Row], reviews: Sequence[Review]) -> str:
-    """Return the table of the open rows. Reviews of several stacks have a column with the stacks."""
-    if not rows:
-        return ""
-    several = len(reviews) > 1
-    lines = ["|   | stack | resource | change |", "|---|---|---|---|"] if several else _HEAD
-    shown = list(lines)
-    for row in rows:
-        cells = [row.sign, _resource(row.resource), _shown(row.text)]
-        if several:
-            cells.insert(1, _stacks(row.stacks))
-        shown.append(f"| {' | '.join(cells)} |")
-    return "\n".join(shown)
+def _table(rows: Iterable[Row], reviews: Sequence[Review]) -> str:
+    """Return the table of the open rows; empty without any."""
+    lines = [_line(row.sign, _whose(row.stacks, reviews) + _resource(row.resource), _shown(row.text)) for row in rows]
+    return _below(_HEAD, lines)
 
 
-_HEAD = ["|   | resource | change |", "|---|---|---|"]
+def _below(head: Iterable[str], lines: Sequence[str]) -> str:
+    return "\n".join((*head, *lines)) if lines else ""
+
+
+def _line(*cells: str) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 def _resource(resource: Subject) -> str:
     """Return `template `gemma2-lora``."""
     what = text(short(resource.what, _LONGEST_NAME))
-    if not resource.name:
-        return what
-    return f"{what} {code(short(resource.name, _LONGEST_NAME))}"
+    return f"{what} {code(short(resource.name, _LONGEST_NAME))}".strip()
 
 
-def _stacks(stacks: Iterable[str]) -> str:
-    return ", ".join(code(short(stack, _LONGEST_NAME)) for stack in stacks)
+def _whose(stacks: Sequence[str], reviews: Sequence[Review]) -> str:
+    """Return `` `dev`, `prod`:  `` before what not all stacks have."""
+    if len(stacks) == len(reviews):
+        return ""
+    return f"{', '.join(code(short(stack, _LONGEST_NAME)) for stack in stacks)}: "
 
 
-def _gaps(reviews: Sequence[Review]) -> Iterator[str]:
-    """Yield the parts that are unknown, with their stacks if not all have them."""
-    unknown: dict[tuple[str, str], list[str]] = {}
+def _gaps(reviews: Sequence[Review]) -> str:
+    """Return the parts that are unknown."""
+    unknown: dict[tuple[str, str], list[str]] = defaultdict(list)
     for review in reviews:
         for gap in review.gaps:
-            unknown.setdefault(gap, []).append(review.stack)
-    for (heading, part), stacks in unknown.items():
-        whose = f"{_stacks(stacks)}: " if len(stacks) < len(reviews) else ""
-        yield f"> **{heading}:** {whose}{_shown(part)}"
+            unknown[gap].append(review.stack)
+    return "\n\n".join(
+        f"> **{heading}:** {_whose(stacks, reviews)}{_shown(part)}" for (heading, part), stacks in unknown.items()
+    )
 
 
 def _standing_lines(reviews: Sequence[Review]) -> str:
-    lines = []
-    for review in reviews:
-        line = _shown(standing_line(review))
-        if line and len(reviews) > 1:
-            line = f"{_stacks([review.stack])}: {line}"
-        if line:
-            lines.append(line)
+    """Return the line of each stack that is not silent with its cost, quota and policy."""
+    lines = [
+        f"{_whose([review.stack], reviews)}{_shown(standing_line(review))}" for review in reviews if not review.silent
+    ]
     return "<br>\n".join(lines)
 
 
 def _forms(reviews: Sequence[Review], rows: Rows) -> Iterator[list[str]]:
     """Yield the folded parts, from the longest form to the shortest."""
-    beside = [*_problems(reviews), *_quoted(reviews)]
-    plans = list(_plans(reviews))
-    for number, (most_details, most_settings) in enumerate(_FORMS):
-        changes = _changes(reviews, rows, most_details, most_settings)
-        if number == 0 and plans:
-            yield [changes, *beside, *plans]
-        shorter = []
-        if plans:
-            shorter.append("The plan is too long for a comment; the log of the preview has it.")
-        if number > 0:
-            shorter.append("Details are too long for a comment: `slipway review` prints them.")
-        yield [changes, *beside, *shorter]
+    beside = list(_beside(reviews))
+    longest = _changes(reviews, rows, most_details=100, most_settings=2000)
+    yield [longest, *beside, *_plans(reviews)]
+    for most_details, most_settings in _FORMS:
+        yield [_changes(reviews, rows, most_details, most_settings), *beside, _CUT]
 
 
 def _changes(reviews: Sequence[Review], rows: Rows, most_details: int, most_settings: int) -> str:
     """Return the fold of everything that changes: findings that are not open, details of all, and settings."""
     parts = []
     length = 0
-    for row in rows.all:
-        if row in rows.opened and row.says_all:
-            continue
+    for row in rows.with_more:
         parts.append(_folded_row(row, reviews, most_details))
         length += len(parts[-1])
         if length > LIMIT:  # A shorter form is taken, whatever follows.
             break
-    settings = [(review.stack, row) for review in reviews for row in review.settings]
-    if settings and most_settings:
-        parts.append(_settings(settings, most_settings, several=len(reviews) > 1))
-    if not parts:
+    settings = list(_settings(reviews))
+    parts.append(_below(_HEAD_OF_SETTINGS, first_lines(settings, most_settings)))
+    body = "\n\n".join(filter(None, parts))
+    if not body:
         return ""
-    counts = []
-    if settings:
-        counts.append(counted(len(settings), "setting"))
-    if rows.folded:
-        counts.append(counted(len(rows.folded), "more resource"))
-    title = f"All changes ({', '.join(counts)})" if counts else "All changes"
-    return folded(title, "\n\n".join(parts))
+    counts = {"setting": len(settings), "more resource": len(rows.folded)}
+    numbers = ", ".join(counted(count, what) for what, count in counts.items() if count)
+    return folded(f"All changes ({numbers})" if numbers else "All changes", body)
 
 
 def _folded_row(row: Row, reviews: Sequence[Review], most: int) -> str:
     """Return a resource with all findings, their details and places."""
-    title = f"**{row.sign} {_resource(row.resource)}**"
-    if len(reviews) > 1:
-        title = f"{title} ({_stacks(row.stacks)})"
-    if row.on_main:
-        title = f"{title} ({ON_MAIN})"
-    return "\n\n".join((title, *(_folded_finding(row, finding, most) for finding in row.findings)))
-
-
-def _folded_finding(row: Row, finding: Finding, most: int) -> str:
-    sentences = [row.sentence(finding)]
-    if finding.fix:
-        sentences.append(fix_text(finding))
-    if finding.means:
-        sentences.append(finding.means)
-    origin = code(finding.kind)
-    if finding.field:
-        origin = f"{origin}, {code(short(finding.field, _LONGEST_NAME))}"
-    lines = [f"- {SIGNS[finding.grade]} {_shown('. '.join(sentences))} ({origin})"]
-    if most:
-        lines += _details(first_lines(finding.details, most))
+    lines = [f"**{row.sign} {_whose(row.stacks, reviews)}{_resource(row.resource)}**{row.remark}", ""]
+    for finding in row.findings:
+        origin = code(", ".join(filter(None, (finding.kind, short(finding.field, _LONGEST_NAME)))))
+        lines.append(f"- {_shown(row.whole(finding))} ({origin})")
+        lines += _details(finding, most)
     return "\n".join(lines)
 
 
-def _details(lines: Iterable[str]) -> Iterator[str]:
-    """Yield details as a list, and lines of a diff as a block."""
-    diff: list[str] = []
-    for line in lines:
-        if line.startswith(_DIFF):
-            diff.append(short(line, _LONGEST_LINE))
-            continue
-        if diff:
-            yield _diff(diff)
-            diff = []
-        yield f"  - {_shown(line)}"
-    if diff:
-        yield _diff(diff)
+def _details(finding: Finding, most: int) -> Iterator[str]:
+    """Yield the details of a finding as a list, lines of a diff as a block."""
+    lines = first_lines(finding.details, most) if most else ()
+    for is_diff, some in groupby(lines, lambda line: line.startswith(_DIFF)):
+        if is_diff:
+            diff = "\n".join(short(line, _LONGEST_LINE) for line in some)
+            yield f"\n{block(diff, 'diff')}\n"
+        else:
+            yield from (f"  - {_shown(line)}" for line in some)
 
 
-def _diff(lines: Iterable[str]) -> str:
-    return f"\n{block(chr(10).join(lines), 'diff')}\n"
-
-
-def _settings(settings: Sequence[tuple[str, Setting]], most: int, *, several: bool) -> str:
-    """Return the table of changed settings."""
-    lines = ["| resource | setting | before → after |", "|---|---|---|"]
-    for stack, row in settings[:most]:
-        whose = f"{_stacks([stack])} " if several else ""
-        key = code(short(row.key, _LONGEST_NAME))
-        sides = f"{_value(row.before)} → {_value(row.after)}"
-        lines.append(f"| {whose}{_resource(Subject.read(row.subject))} | {key} | {sides} |")
-    if len(settings) > most:
-        lines.append(f"| and {len(settings) - most:,} more | | |")
-    return "\n".join(lines)
-
-
-def _value(value: object) -> str:
-    shown = shown_value(value)
-    return shown if shown == "–" else code(shown)
-
-
-def _problems(reviews: Sequence[Review]) -> Iterator[str]:
-    """Yield the fold of existing problems."""
-    lines = []
+def _settings(reviews: Sequence[Review]) -> Iterator[str]:
+    """Yield a line for each changed setting."""
     for review in reviews:
-        whose = f"{_stacks([review.stack])}: " if len(reviews) > 1 else ""
-        lines += [f"- {whose}{_shown(problem)}" for problem in review.standing]
-    if lines:
-        yield folded(f"{counted(len(lines), 'existing problem')} that this change did not cause", "\n".join(lines))
+        whose = _whose([review.stack], reviews)
+        for row in review.settings:
+            sides = f"{code(shown_value(row.before))} → {code(shown_value(row.after))}"
+            key = code(short(row.key, _LONGEST_NAME))
+            yield _line(whose + _resource(Subject.read(row.subject)), key, sides)
 
 
-def _quoted(reviews: Iterable[Review]) -> Iterator[str]:
+def _beside(reviews: Sequence[Review]) -> Iterator[str]:
+    """Yield the folds of existing problems, and of what programs print."""
+    problems = []
     for review in reviews:
-        if review.quoted:
-            title = f"Warnings of the program of {review.stack}, in its own words: {len(review.quoted)}"
-            yield folded(title, block("\n".join(review.quoted)))
+        whose = _whose([review.stack], reviews)
+        problems += [f"- {whose}{_shown(problem)}" for problem in review.standing]
+    yield _fold(f"{counted(len(problems), 'existing problem')} that this change did not cause", "\n".join(problems))
+    for review in reviews:
+        yield _fold(f"Warnings of the program of {review.stack}, in its own words", _block(review.quoted))
 
 
 def _plans(reviews: Iterable[Review]) -> Iterator[str]:
     for review in reviews:
-        if review.plan:
-            title = f"Pulumi's plan of {review.stack}: {counted(len(review.plan), 'step')}"
-            yield folded(title, block("\n".join(review.plan)))
+        yield _fold(f"Pulumi's plan of {review.stack}: {counted(len(review.plan), 'step')}", _block(review.plan))
+
+
+def _block(lines: Sequence[str]) -> str:
+    return block("\n".join(lines)) if lines else ""
+
+
+def _fold(title: str, body: str) -> str:
+    return folded(title, body) if body else ""
 
 
 def _footer(reviews: Sequence[Review], place: Place) -> str:
     """Return how the review was made, and what an approval covers."""
     notes = dict.fromkeys(note for review in reviews for note in review.notes)
-    parts = [_shown(note) for note in notes]
+    parts = list(map(_shown, notes))
     if place.tree and not any(review.refused for review in reviews):
         parts.append(f"an approval of this {place.change} is of the tree {code(place.tree[:12])}")
     if place.base:

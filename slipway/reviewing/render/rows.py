@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import accumulate, islice
 
 from slipway.model.findings.finding import Finding, Grade, Section, Subject
 from slipway.model.findings.kinds import KINDS
@@ -55,44 +57,54 @@ class Row:
     def sign(self) -> str:
         return SIGNS[self.grade]
 
+    @property
+    def content(self) -> object:
+        """What a reader sees of it, but for the places in a stack's own file."""
+        texts = [(self.whole(finding), finding.kind, finding.details) for finding in self.findings]
+        return self.resource, self.on_main, tuple(texts)
+
+    @property
+    def remark(self) -> str:
+        return f" ({ON_MAIN})" if self.on_main else ""
+
+    @cached_property
+    def graver(self) -> tuple[Finding, ...]:
+        """The findings that are no notes, and the lead."""
+        others = [finding for finding in self.findings[1:] if finding.grade > Grade.NOTE]
+        return (self.lead, *others)
+
     @cached_property
     def shown(self) -> tuple[Finding, ...]:
-        """The findings whose sentences are in the row: the lead, and others that are no notes, if there is room."""
-        shown = [self.lead]
-        words = count_words(self.sentence(self.lead))
-        for finding in self.findings[1:]:
-            if finding.grade is Grade.NOTE:
-                continue
-            more = count_words(self.sentence(finding))
-            if words + more <= _MOST_WORDS_IN_ROW:
-                shown.append(finding)
-                words += more
-        return tuple(shown)
+        """The findings whose sentences are in the row: the lead, and others as far as there is room."""
+        lengths = accumulate(count_words(self.sentence(finding)) for finding in self.graver)
+        fitting = sum(length <= _MOST_WORDS_IN_ROW for length in lengths)
+        return self.graver[: max(fitting, 1)]
 
     @cached_property
     def text(self) -> str:
         """The sentences of the row, the number of the others, and the first fix."""
-        sentences = dict.fromkeys(self.sentence(finding) for finding in self.shown)
-        text = "; ".join(sentences)
-        graver = [finding for finding in self.findings if finding.grade is not Grade.NOTE]
-        left = len([finding for finding in graver if finding not in self.shown])
+        text = "; ".join(dict.fromkeys(map(self.sentence, self.shown)))
+        left = len(self.graver) - len(self.shown)
         if left:
             text = f"{text} (and {left} more below)"
-        fixes = [fix_text(finding) for finding in self.shown if finding.fix]
-        if fixes:
-            text = f"{text}. {fixes[0]}"
-        return text
+        fixes = filter(None, map(_fix, self.shown))
+        return ". ".join((text, *islice(fixes, 1)))
 
     def sentence(self, finding: Finding) -> str:
         """Return the sentence of a finding, after the name of the part of the resource if it is about one."""
-        part = _part(finding.subject)
-        return f"{part}: {finding.sentence}" if part else finding.sentence
+        return ": ".join(filter(None, (_part(finding.subject), finding.sentence)))
+
+    def whole(self, finding: Finding) -> str:
+        """Return all that a finding says, but for its details."""
+        parts = (f"{SIGNS[finding.grade]} {self.sentence(finding)}", _fix(finding), finding.means)
+        return ". ".join(filter(None, parts))
 
     @property
-    def says_all(self) -> bool:
-        """Return whether the open row has all that is known."""
-        finding = self.lead
-        return len(self.findings) == 1 and not (finding.details or finding.field or finding.means)
+    def has_more(self) -> bool:
+        """Return whether something is known that an open row does not say."""
+        if len(self.findings) > 1:
+            return True
+        return any((self.lead.details, self.lead.field, self.lead.means))
 
 
 @dataclass(frozen=True)
@@ -106,10 +118,17 @@ class Rows:
     def all(self) -> tuple[Row, ...]:
         return (*self.opened, *self.folded)
 
+    @property
+    def with_more(self) -> tuple[Row, ...]:
+        """The rows of which an open table does not say all."""
+        return (*(row for row in self.opened if row.has_more), *self.folded)
 
-def fix_text(finding: Finding) -> str:
-    """Return `Fix: …`, a command as code."""
+
+def _fix(finding: Finding) -> str:
+    """Return `Fix: …`, a command as code; empty without a fix."""
     fix = finding.fix
+    if not fix:
+        return ""
     if fix.startswith(_COMMANDS) and "`" not in fix:
         fix = f"`{fix}`"
     return f"Fix: {fix}"
@@ -130,42 +149,28 @@ def arranged(reviews: Sequence[Review]) -> Rows:
 
 def _fitting(rows: Iterable[Row]) -> list[Row]:
     """Return the first rows that one screen has room for."""
-    fitting: list[Row] = []
-    words = 0
-    for row in rows:
-        words += count_words(row.text)
-        if len(fitting) == MOST_OPEN:
-            break
-        if fitting and words > _MOST_WORDS and row.grade is not Grade.BLOCKING:
-            break
-        fitting.append(row)
-    return fitting
+    first = list(rows)[:MOST_OPEN]
+    lengths = accumulate(count_words(row.text) for row in first)
+    fitting = sum(length <= _MOST_WORDS for length in lengths)
+    blocking = sum(row.grade is Grade.BLOCKING for row in first)
+    return first[: max(fitting, blocking, 1)]
 
 
 def _merged(reviews: Iterable[Review]) -> Iterator[Row]:
     """Yield the rows of all reviews; rows that say the same in several stacks are one."""
-    merged: dict[object, Row] = {}
+    merged: dict[object, list[Row]] = defaultdict(list)
     for review in reviews:
         for row in _rows(review):
-            content = [_content(finding) for finding in row.findings]
-            same = (row.resource, row.on_main, tuple(content))
-            if same in merged:
-                row = replace(merged[same], stacks=(*merged[same].stacks, review.stack))
-            merged[same] = row
-    yield from merged.values()
-
-
-def _content(finding: Finding) -> object:
-    """Return the parts of a finding that a reader sees, but for its place in a stack's own file."""
-    return (finding.key, finding.grade, finding.sentence, finding.fix, finding.means, finding.details)
+            merged[row.content].append(row)
+    for first, *others in merged.values():
+        yield replace(first, stacks=first.stacks + tuple(row.stacks[0] for row in others))
 
 
 def _rows(review: Review) -> Iterator[Row]:
     """Yield a row for each resource; findings that are on main already have rows of their own."""
-    grouped: dict[tuple[Subject, bool], list[Finding]] = {}
+    grouped: dict[tuple[Subject, bool], list[Finding]] = defaultdict(list)
     for finding in review.findings:
-        key = (_resource(finding.subject), finding.key in review.on_main)
-        grouped.setdefault(key, []).append(finding)
+        grouped[_resource(finding.subject), finding.key in review.on_main].append(finding)
     for (resource, on_main), findings in grouped.items():
         yield Row(resource, tuple(sorted(findings, key=_weight)), (review.stack,), on_main)
 

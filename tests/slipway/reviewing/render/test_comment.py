@@ -121,7 +121,10 @@ def test_stacks_that_change_alike_have_one_row() -> None:
     dev = replace(review(REJECTED), stack="dev")
     written = comment([review(REJECTED, REPLACED), dev, replace(QUIET, stack="test")])
     assert "Slipway plan for prod, dev and test: " in written
-    assert [row.split(" | ")[1] for row in rows(written)] == ["`prod`, `dev`", "`prod`"]
+    assert [row.split(" | ")[1] for row in rows(written)] == [
+        "`prod`, `dev`: template `gemma2-lora`",
+        "`prod`: cluster `h100`",
+    ]
     assert "`test`: Cost per month" in written
 
 
@@ -214,7 +217,7 @@ def test_text_for_a_terminal_has_names_to_copy_and_all_details() -> None:
     assert lines[0] == "Slipway plan for prod: ⛔ 1 blocking · ⚠ 1 warning · up to +$148k/month"
     assert lines[1].startswith("  ⛔ template gemma2-lora: can no longer run: needs 8 machines of h100/workers")
     assert lines[1].endswith("Fix: keep replicas.max: 8  [slipway:templates]")
-    assert "    ada@acme.example, 2 submissions" in lines
+    assert "  ada@acme.example, 2 submissions" in lines
     assert "  cluster h100 pools.workers.replicas.max: 4 → 6" in lines
     assert "ada@acme.example" not in plain_text(whole, details=False)
     assert plain_text(QUIET, "nothing changes here") == "✓ nothing changes here"
