@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 
+from slipway.answers.cost import Costs
 from slipway.base.formatting import join, usd
 from slipway.model.findings.finding import Continued, Finding, Grade, Section
 from slipway.model.findings.grades import is_announced
@@ -116,7 +117,7 @@ def _not_covered(now: Review, approved: Review) -> Iterator[GateObstacle]:
             yield _obstacle(now, finding, " (not approved)")
             continue
         grade = left.pop(0)
-        if grade is not Grade.BLOCKING:
+        if grade < Grade.BLOCKING:
             yield _obstacle(now, finding, f" (approved as {grade.review_word} only)")
 
 
@@ -129,20 +130,12 @@ def _dearer(now: Review, approved: Review) -> Iterator[GateObstacle]:
     costs = now.costs
     if costs is None:
         return
-    if approved.costs is None:
-        yield from _more(now, "idle", costs.idle, costs.idle_before)
-        yield from _more(now, "at maximum", costs.most, costs.most_before)
-    else:
-        yield from _more(now, "idle", costs.idle, approved.costs.idle)
-        yield from _more(now, "at maximum", costs.most, approved.costs.most)
-
-
-def _more(now: Review, when: str, amount: float, allowed: float | None) -> Iterator[GateObstacle]:
-    """Yield the excess of an amount beyond the tolerance; nothing is allowed where that is unknown."""
-    more = amount - (allowed or 0.0)
-    if more > _TOLERANCE:
-        sums = f"{usd(amount)}/h instead of {usd(allowed or 0.0)}/h"
-        yield GateObstacle(now.stack, f"costs {usd(more)}/h more {when} than approved: {sums}")
+    known = approved.costs or Costs(None, costs.idle_before or 0.0, None, costs.most_before or 0.0)
+    for when, amount, allowed in (("idle", costs.idle, known.idle), ("at maximum", costs.most, known.most)):
+        more = amount - allowed
+        if more > _TOLERANCE:
+            sums = f"{usd(amount)}/h instead of {usd(allowed)}/h"
+            yield GateObstacle(now.stack, f"costs {usd(more)}/h more {when} than approved: {sums}")
 
 
 @dataclass(frozen=True)
@@ -179,6 +172,10 @@ class PullRequest:
     comment: Comment | None = None
     #: What the comment of a merged one was written with; None where no run has kept that.
     record: Record | None = None
+
+    def has_comment(self, body: str) -> bool:
+        """Return whether the comment is this one already. Approvals are older, so that it is left alone."""
+        return self.comment is not None and self.comment.body.strip() == body.strip()
 
 
 @dataclass(frozen=True)
@@ -269,8 +266,7 @@ def obstacles(reviews: Iterable[Review], result: MergeResult) -> Iterator[GateOb
         approved = bool(result.approvers)
         yield from (obstacle for obstacle in unapproved(reviews) if obstacle.refuses or not approved)
         return
-    record = pull.record or Record(None)
-    known = record.reviews(result.tree)
+    known = (pull.record or Record(None)).reviews(result.tree)
     if not result.approvers:
         known = tuple(map(_without_blocking, known))
     yield from worse(reviews, known)

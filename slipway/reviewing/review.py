@@ -16,9 +16,11 @@ from slipway.base import codec
 from slipway.base.codec import NOT_WRITTEN, As, At
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join, quoted
-from slipway.model.findings.finding import Finding, Grade, Subject
+from slipway.model.findings.finding import Finding, Grade, Section, Subject
 from slipway.model.findings.kinds import KINDS
 
+_SECTIONS = list(Section)
+_OF_JOBS = ("jobs-cancelled", "job-loses-resource")
 _REWRITTEN = ("findings", "settings", "differences", "incomplete", "standing", "plan", "notes", "quoted")
 
 
@@ -108,6 +110,16 @@ def refuses(finding: Finding) -> bool:
     return KINDS[finding.kind].refuses and finding.grade is Grade.BLOCKING
 
 
+def weight(finding: Finding) -> tuple[int, int, float]:
+    """Return the key that sorts findings the worst first: why a deployment is rejected, jobs, then by section."""
+    place = 2 + _SECTIONS.index(KINDS[finding.kind].section)
+    if finding.kind in _OF_JOBS:
+        place = 1
+    if refuses(finding):
+        place = 0
+    return -finding.grade, place, -finding.cost
+
+
 def _rewritten(value: Any, rewrite: Callable[[str], str]) -> Any:
     """Return a value with every text in it rewritten, in the same classes."""
     if isinstance(value, Enum):
@@ -131,36 +143,14 @@ def _rewritten(value: Any, rewrite: Callable[[str], str]) -> Any:
 SCHEMA = 3
 DOCUMENT = "review"
 DOCUMENTS = "reviews"
-_KEYS = (
-    "schema",
-    "kind",
-    "stack",
-    "worst",
-    "findings",
-    "settings",
-    "answers",
-    "incomplete",
-    "costs",
-    "quota",
-    "policy",
-    "standing",
-    "plan",
-    "notes",
-    "quoted",
-    "addresses",
-    "undeployed",
-    "onMain",
-)
-"""The keys in their order, a part of the interface. All are required: a cut review would hide findings."""
 
 
 def write(review: Review) -> dict[str, Any]:
     """Return the JSON of a review. Amounts are USD per hour."""
-    grades = [finding.grade for finding in review.findings]
-    worst = max(grades).review_word if grades else None
+    worst = max((finding.grade for finding in review.findings), default=None)
     # Facts of findings may have values that JSON lacks.
     body = json.loads(json.dumps(codec.document(review), default=str))
-    return {**dict.fromkeys(_KEYS), "schema": SCHEMA, "kind": DOCUMENT, "worst": worst, **body}
+    return {"schema": SCHEMA, "kind": DOCUMENT, "worst": worst and worst.review_word, **body}
 
 
 def write_all(reviews: Sequence[Review]) -> dict[str, Any]:
@@ -189,7 +179,8 @@ def read(body: object, source: str) -> Review:
             fix="make it with slipway review EVENTS --output json",
         )
     try:
-        missing = [key for key in _KEYS if key not in document]
+        # A review without one of the keys would hide findings.
+        missing = [key for key in write(Review("")) if key not in document]
         if missing:
             raise codec.MalformedError("is missing", join(missing))
         # JSON as Python reads it may have numbers that nothing can be compared with.

@@ -39,14 +39,14 @@ _GRADE = As(_GRADES.__getitem__, lambda grade: grade.review_word, one_of(_GRADES
 class Section(StrEnum):
     """Subjects of kinds. A review lists sections in this order among findings of one grade."""
 
-    CLUSTERS = "clusters"
-    MONEY = "money"
-    TEMPLATES = "templates"
-    PEOPLE = "people and access"
     DATA = "data"
+    PEOPLE = "people and access"
+    PROGRAM = "the program itself"
+    TEMPLATES = "templates"
+    CLUSTERS = "clusters"
     QUOTA = "quota"
     POLICY = "policy"
-    PROGRAM = "the program itself"
+    MONEY = "money"
     HEALTH = "the stack as it is"
 
 

@@ -9,9 +9,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import accumulate, islice
 
-from slipway.model.findings.finding import Finding, Grade, Section, Subject
-from slipway.model.findings.kinds import KINDS
-from slipway.reviewing.review import Review, refuses
+from slipway.model.findings.finding import Finding, Grade, Subject
+from slipway.reviewing.review import Review, weight
 
 MOST_OPEN = 7
 SIGNS = {Grade.BLOCKING: "⛔", Grade.WARNING: "⚠", Grade.NOTE: "•"}
@@ -21,18 +20,6 @@ _MOST_WORDS = 140
 """The words of all open rows. The first row and blocking rows are open anyway."""
 _WORD = re.compile(r"\w[\w.,:/-]*")
 _COMMANDS = ("slipway ", "make ", "pulumi ", "gcloud ", "git ")
-_OF_JOBS = ("jobs-cancelled", "job-loses-resource")
-_SECTIONS = (
-    Section.DATA,
-    Section.PEOPLE,
-    Section.PROGRAM,
-    Section.TEMPLATES,
-    Section.CLUSTERS,
-    Section.QUOTA,
-    Section.POLICY,
-    Section.MONEY,
-    Section.HEALTH,
-)
 
 
 @dataclass(frozen=True)
@@ -140,7 +127,7 @@ def count_words(text: str) -> int:
 
 def arranged(reviews: Sequence[Review]) -> Rows:
     """Return the rows of reviews. Changes without harm are open only if there is nothing graver."""
-    rows = sorted(_merged(reviews), key=_place)
+    rows = sorted(_merged(reviews), key=lambda row: (row.on_main, weight(row.lead)))
     mine = [row for row in rows if not row.on_main]
     grave = [row for row in mine if row.grade > Grade.NOTE]
     opened = _fitting(grave or mine)
@@ -172,7 +159,7 @@ def _rows(review: Review) -> Iterator[Row]:
     for finding in review.findings:
         grouped[_resource(finding.subject), finding.key in review.on_main].append(finding)
     for (resource, on_main), findings in grouped.items():
-        yield Row(resource, tuple(sorted(findings, key=_weight)), (review.stack,), on_main)
+        yield Row(resource, tuple(sorted(findings, key=weight)), (review.stack,), on_main)
 
 
 def _resource(subject: Subject) -> Subject:
@@ -189,21 +176,3 @@ def _part(subject: Subject) -> str:
         return f"pool `{name}`"
     what, _, name = subject.part.partition(" ")
     return f"{what} `{name}`" if name else what
-
-
-def _place(row: Row) -> tuple[bool, tuple[int, int, float]]:
-    return row.on_main, _weight(row.lead)
-
-
-def _weight(finding: Finding) -> tuple[int, int, float]:
-    """Return the key that sorts findings the worst first."""
-    return -finding.grade, _rank(finding), -finding.cost
-
-
-def _rank(finding: Finding) -> int:
-    """Return the place among findings of one grade: why a deployment is rejected, jobs, then sections."""
-    if refuses(finding):
-        return 0
-    if finding.kind in _OF_JOBS:
-        return 1
-    return 2 + _SECTIONS.index(KINDS[finding.kind].section)

@@ -125,7 +125,7 @@ def test_stacks_that_change_alike_have_one_row() -> None:
         "`prod`, `dev`: template `gemma2-lora`",
         "`prod`: cluster `h100`",
     ]
-    assert "`test`: Cost per month" in written
+    assert "`dev`: Cost per month" in written and "`test`: " not in written
 
 
 def test_the_project_s_folder_is_named_in_a_repository_of_several() -> None:
