@@ -118,11 +118,10 @@ def _standing_lines(reviews: Sequence[Review]) -> str:
 
 def _forms(reviews: Sequence[Review], rows: Rows) -> Iterator[list[str]]:
     """Yield the folded parts, from the longest form to the shortest."""
-    beside = list(_beside(reviews))
-    longest = _changes(reviews, rows, most_details=100, most_settings=2000)
-    yield [longest, *beside, *_plans(reviews)]
+    yield [_changes(reviews, rows, most_details=100, most_settings=2000), *_folds(reviews, plan=True)]
+    others = _folds(reviews, plan=False)
     for most_details, most_settings in _FORMS:
-        yield [_changes(reviews, rows, most_details, most_settings), *beside, _CUT]
+        yield [_changes(reviews, rows, most_details, most_settings), *others, _CUT]
 
 
 def _changes(reviews: Sequence[Review], rows: Rows, most_details: int, most_settings: int) -> str:
@@ -139,9 +138,8 @@ def _changes(reviews: Sequence[Review], rows: Rows, most_details: int, most_sett
     body = "\n\n".join(filter(None, parts))
     if not body:
         return ""
-    counts = {"setting": len(settings), "more resource": len(rows.folded)}
-    numbers = ", ".join(counted(count, what) for what, count in counts.items() if count)
-    return folded(f"All changes ({numbers})" if numbers else "All changes", body)
+    counts = f"{counted(len(settings), 'setting')}, {counted(len(rows.folded), 'more resource')}"
+    return folded(f"All changes ({counts})", body)
 
 
 def _folded_row(row: Row, reviews: Sequence[Review], most: int) -> str:
@@ -175,28 +173,23 @@ def _settings(reviews: Sequence[Review]) -> Iterator[str]:
             yield _line(whose + _resource(Subject.read(row.subject)), key, sides)
 
 
-def _beside(reviews: Sequence[Review]) -> Iterator[str]:
-    """Yield the folds of existing problems, and of what programs print."""
+def _folds(reviews: Sequence[Review], *, plan: bool) -> list[str]:
+    """Return the folds of existing problems, of what programs print, and of Pulumi's plan."""
     problems = []
     for review in reviews:
         whose = _whose([review.stack], reviews)
         problems += [f"- {whose}{_shown(problem)}" for problem in review.standing]
-    yield _fold(f"{counted(len(problems), 'existing problem')} that this change did not cause", "\n".join(problems))
+    title = f"{counted(len(problems), 'existing problem')} that this change did not cause"
+    bodies = {title: "\n".join(problems)}
     for review in reviews:
-        yield _fold(f"Warnings of the program of {review.stack}, in its own words", _block(review.quoted))
-
-
-def _plans(reviews: Iterable[Review]) -> Iterator[str]:
-    for review in reviews:
-        yield _fold(f"Pulumi's plan of {review.stack}: {counted(len(review.plan), 'step')}", _block(review.plan))
+        bodies[f"Warnings of the program of {review.stack}, in its own words"] = _block(review.quoted)
+        steps = review.plan if plan else ()
+        bodies[f"Pulumi's plan of {review.stack}: {counted(len(steps), 'step')}"] = _block(steps)
+    return [folded(title, body) for title, body in bodies.items() if body]
 
 
 def _block(lines: Sequence[str]) -> str:
     return block("\n".join(lines)) if lines else ""
-
-
-def _fold(title: str, body: str) -> str:
-    return folded(title, body) if body else ""
 
 
 def _footer(reviews: Sequence[Review], place: Place) -> str:

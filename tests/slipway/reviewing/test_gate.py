@@ -21,9 +21,9 @@ from slipway.reviewing.gate import (
     worse,
 )
 from slipway.reviewing.record import Record, name_of, record_of, unpacked, written_with
-from slipway.reviewing.review import Review
 from slipway.reviewing.render.comment import mark
 from slipway.reviewing.render.redaction import redacted
+from slipway.reviewing.review import Review
 
 
 def one(kind: str = "cluster-deleted", subject: str = "cluster x", grade: Grade = Grade.BLOCKING) -> Finding:
@@ -132,7 +132,9 @@ def test_a_scheduled_deployment_goes_on_with_what_was_begun_and_with_no_more() -
     assert [shut.kind for shut in unannounced([told])] == ["", *(other.kind for other in others)]
     stock_out = replace(told, findings=edits, incomplete=(), begun=frozenset())
     assert [shut.kind for shut in unannounced([stock_out])] == ["job-loses-resource", "capacity-changed"]
-    assert len(list(unannounced([replace(stock_out, begun=None)]))) == len(edits) - 1, "a deployment by itself may replace a cluster"
+    assert len(list(unannounced([replace(stock_out, begun=None)]))) == len(edits) - 1, (
+        "a deployment by itself may replace a cluster"
+    )
 
 
 GOES = KINDS["cluster-deleted"].of(Subject("cluster", "h100"), "goes", grade=Grade.BLOCKING)
