@@ -1,13 +1,13 @@
-"""Places of consequences: the file, and a stack's line, in front of the key. # N8"""
+"""Places of findings: the file, and a stack's line, in front of the key. # N8"""
 
 from pathlib import Path
 
 import pytest
 
 from slipway.model.findings.finding import Subject
-from slipway.reviewing.consequence import consequence
+from slipway.model.findings.kinds import KINDS
+from slipway.reviewing.render.places import located
 from slipway.reviewing.review import Review
-from slipway.reviewing.told.places import located
 
 STACK = """config:
   gcp:project: acme
@@ -27,8 +27,8 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def field(checkout: Path, subject: str, key: str, stack: str = "prod", touched: tuple[str, ...] = ()) -> str:
-    part = consequence("request-changed", Subject.read(subject), "changes", field=key)
-    return located(Review(stack, (part,)), checkout, touched).consequences[0].field
+    finding = KINDS["submission-changed"].of(Subject.read(subject), "changes", field=key)
+    return located(Review(stack, (finding,)), checkout, touched).findings[0].field
 
 
 @pytest.mark.parametrize(
