@@ -35,12 +35,12 @@ Whole = TypeVar("Whole", bound=Rewritable)
 def mask(whole: Whole, comparison: Comparison) -> Whole:
     """Return a review without secrets: by their form, by the name before them, and values that the stack declares."""
     values = sorted(declared_secrets(comparison), key=len, reverse=True)
-    known = re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, values))})(?![\w-])") if values else None
+    nothing = "(?!)"
+    declared = re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, values)) or nothing})(?![\w-])")
 
     @cache
     def rewrite(text: str) -> str:
-        hidden = without_named(text)
-        return known.sub(HIDDEN, hidden) if known else hidden
+        return declared.sub(HIDDEN, without_named(text))
 
     return whole.rewritten(rewrite)
 
