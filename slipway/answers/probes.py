@@ -156,8 +156,7 @@ def _variants(old: Template, new: Template) -> Iterator[Mapping[str, str]]:
 def _required(template: Template) -> Mapping[str, str]:
     """Return a value of each parameter that has no default."""
     required = [parameter for parameter in template.parameters if parameter.required]
-    values = {each.name: (*each.choices, each.min or _SAMPLES[each.type]) for each in required}
-    return {name: render(listed[0]) for name, listed in values.items()}
+    return {each.name: render((*each.choices, each.min or _SAMPLES[each.type])[0]) for each in required}
 
 
 def _used(old: Template, new: Template, jobs: Iterable[VertexJob]) -> Iterator[tuple[Probe, VertexJob]]:

@@ -47,8 +47,8 @@ class _Change:
     @property
     def warnings(self) -> Sequence[str]:
         """The warnings that are new."""
-        known = self.before.text.splitlines()
-        return [line for line in self.after.text.splitlines() if line not in known]
+        known = set(self.before.text.splitlines())
+        return sorted(set(self.after.text.splitlines()) - known)
 
 
 @dataclass(frozen=True)
@@ -66,11 +66,8 @@ class _Group:
 
     @property
     def texts(self) -> str:
-        """Return ``` `--capacity spot` and 2 other submissions ```."""
-        texts = dict.fromkeys(change.probe.text for change in self.changes)
-        rest = len(texts) - 1
-        first = self.changes[0].probe.text
-        return f"{first} and {counted(rest, 'other submission')}" if rest else first
+        """Return ``` `--capacity spot` and 2 more ```."""
+        return few(dict.fromkeys(change.probe.text for change in self.changes), 1)
 
     @property
     def reason(self) -> str:

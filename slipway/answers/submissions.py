@@ -117,7 +117,7 @@ def _obstacle(catalog: Catalog, candidate: Candidate, now: datetime) -> str:
         reasons = [_cluster_obstacle(cluster, candidate, now) for cluster in catalog.clusters.values()]
         # Too few machines say more than other ones.
         reasons.sort(key=lambda reason: "maximum" not in reason)
-        return "".join(reasons[:1]) or "no cluster fits it"
+        return next(filter(None, reasons), "no cluster fits it")
     judgement = offline(candidate, reserved=catalog.reservations, now=now)
     if judgement:
         return "; ".join(judgement.reasons)
@@ -208,8 +208,8 @@ def _given_to_code(offer: Offer) -> dict[str, Value]:
     values: dict[str, Value] = {}
     for pool in offer.worker_pools:
         task = {**pool.get("containerSpec", {}), **pool.get("pythonPackageSpec", {})}
-        # The launcher's own arguments come before.
-        arguments = " ".join(map(str, task.get("args", ()))).rpartition("-- ")[2]
+        # The launcher's own arguments come before `--`.
+        arguments = " ".join((*map(str, task.get("args", ())), "")).rpartition("-- ")[2]
         for word in arguments.split():
             flag = word.partition("=")[0]
             values[f"argument {flag}"] = word
