@@ -24,6 +24,7 @@ from slipway.model.cluster_fields import NAMES, FieldDifference, compare, machin
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.model.machines.spec import MachineGroup
+from slipway.model.machines.table import regions
 from slipway.model.prices import Price, dollars
 from slipway.model.season import moment_in_words
 
@@ -493,15 +494,20 @@ def _deleted_unplanned(comparison: Comparison, step: Touched) -> Iterator[Findin
     """Yield a cluster that Pulumi deletes although it is declared, or that no catalog has."""
     id_ = step.physical
     clusters = _live_clusters(comparison)
-    if clusters is not None and id_ not in clusters:
+    region = step.was.get("location") or comparison.old.region
+    # A review does not read the clusters of a region that has no machines.
+    is_read = clusters is not None and region in (comparison.old.region, *regions())
+    cluster = (clusters or {}).get(id_)
+    if is_read and cluster is None:
         return
-    held = clusters[id_].machines if clusters else ()
+    held = cluster.machines if cluster else ()
     is_declared = id_ in comparison.after.kept or comparison.new.cluster_named(id_) is not None
     field = next(iter(step.replaces), "")
     because = f" because of `{field}`" if field else ""
     declared = ", although the program declares it" if is_declared else ""
     sentence = f"delete: Pulumi deletes `{id_}`{because}{declared}; gives back {machines_text(held) or 'its machines'}"
-    grade = Grade.BLOCKING if is_declared or _scarce(held) else Grade.WARNING
+    is_known = is_read and not is_declared and not _scarce(held)
+    grade = Grade.WARNING if is_known else Grade.BLOCKING
     fix = "find what in the program deletes it"
     yield KINDS["cluster-deleted"].of(_subject(comparison, id_), sentence, fix, grade=grade, field=field)
 
