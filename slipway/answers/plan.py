@@ -234,8 +234,8 @@ def _replaced(plan: ClusterPlan, new: Cluster) -> Finding:
     if not plan.is_created:
         parts.append(f"`{new.id}` exists already")
     elif new.minimum_machines:
-        needed = machines_text(new.minimum_machines)
-        parts.append(f"Needs {needed} more now")
+        needed = machines_text(new.minimum_machines, " more")
+        parts.append(f"Needs {needed} now")
     if plan.is_lost:
         parts.append("The deployed cluster failed or no longer exists")
     elif plan.jobs and plan.drains:
@@ -255,7 +255,7 @@ def _replaced_in_place(plan: ClusterPlan) -> Finding:
         grade = Grade.NOTE
     elif plan.jobs:
         grade = Grade.BLOCKING
-        parts.append(f"the deployment is rejected while {jobs_text(plan.jobs)} runs")
+        parts.append(f"the deployment is rejected until the cluster is idle: {jobs_text(plan.jobs)}")
         fix = "deploy after the last job ends, or set `replacement: rollover`"
     elif scarce:
         grade = Grade.BLOCKING
@@ -272,7 +272,7 @@ def _deleted(plan: ClusterPlan) -> Finding:
     if plan.is_lost:
         sentence = "delete: the cluster failed or no longer exists"
     elif plan.drains and plan.jobs:
-        sentence = f"drain, then delete: takes no new jobs, and is deleted when {jobs_text(plan.jobs)} ended"
+        sentence = f"drain, then delete: takes no new jobs, and is deleted after {jobs_text(plan.jobs)}"
     elif plan.drains:
         sentence = "drain, then delete: takes no new jobs; a later deployment deletes it"
     if isinstance(plan.becomes, DormantCluster):
@@ -458,7 +458,7 @@ def _cancelled(comparison: Comparison) -> Iterator[Finding]:
         jobs = comparison.world.jobs_on(id_)
         if jobs or id_ in busy:
             who = jobs_text(jobs) or "unlisted work"
-            sentence = f"{who} on it: cancelled, as Pulumi deletes `{id_}` and does not wait"
+            sentence = f"cancels {who}: Pulumi deletes `{id_}` without waiting"
             fix = "deploy after the jobs end, or keep the cluster declared until then"
             found = KINDS["jobs-cancelled"].of(_subject(comparison, id_), sentence, fix)
             facts = {"jobs": len(distinct(jobs)), "users": users(jobs)}
@@ -556,10 +556,10 @@ def idle_price(cluster: Cluster) -> Price:
     return sum((pool.price_per_hour * pool.min for pool in cluster.pools), Price())
 
 
-def machines_text(groups: Iterable[MachineGroup]) -> str:
-    """Return ``1 `a3-highgpu-8g` and 2 `n1-standard-8` ``; empty for none."""
+def machines_text(groups: Iterable[MachineGroup], more: str = "") -> str:
+    """Return ``1 `a3-highgpu-8g` and 2 `n1-standard-8` ``; empty for none. `more` stands behind each number."""
     counts = _sums((str(group.machine), group.count) for group in groups)
-    return join(f"{count:,} `{machine}`" for machine, count in counts.items() if count)
+    return join(f"{count:,}{more} `{machine}`" for machine, count in counts.items() if count)
 
 
 def _scarce(groups: Iterable[MachineGroup]) -> tuple[MachineGroup, ...]:
