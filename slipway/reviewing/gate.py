@@ -62,11 +62,8 @@ def unapproved(reviews: Iterable[Review]) -> Iterator[GateObstacle]:
 
 
 def unannounced(reviews: Iterable[Review]) -> Iterator[GateObstacle]:
-    """Yield what a scheduled deployment must not do.
-
-    That is another commit than the deployed one, changes made by hand, and all unknown parts. It may continue a
-    deployment of the same commit.
-    """
+    """Yield what a scheduled deployment must not do: deploy another commit, undo changes made by hand, go on without
+    knowing all parts. It may continue a deployment of the same commit."""
     for review in reviews:
         if review.stray:
             yield GateObstacle(review.stack, review.stray)
@@ -93,10 +90,7 @@ def _continues(review: Review, finding: Finding) -> bool:
 
 
 def worse(now: Iterable[Review], approved: Iterable[Review]) -> Iterator[GateObstacle]:
-    """Yield what goes beyond the approval: blocking findings that it lacks or has milder, higher costs, unknown parts.
-
-    Jobs of a cluster that is being drained come and go, so they don't count.
-    """
+    """Yield what goes beyond the approval: blocking findings, worse ones, higher costs, unknown parts."""
     before = {review.stack: review for review in approved}
     for review in now:
         known = before.get(review.stack, Review(review.stack))
@@ -245,21 +239,14 @@ class MergeResult:
 
 
 def unrelated(behind: Iterable[Succession], result: MergeResult) -> Iterator[GateObstacle]:
-    """Yield the deployed commits that a merged commit does not follow, unless this tree has an approval.
-
-    Before the merge a branch may be behind.
-    """
+    """Yield the deployed commits that a merged commit does not follow, unless this tree has an approval."""
     if result.merged and not result.approvers:
         for succession in behind:
             yield GateObstacle(succession.stack, succession.sentence)
 
 
 def obstacles(reviews: Iterable[Review], result: MergeResult) -> Iterator[GateObstacle]:
-    """Yield the obstacles of a deployment.
-
-    Before the merge these are the parts that need an approval and have none; after it also what goes beyond the record
-    of its review.
-    """
+    """Yield what needs an approval and has none before the merge; after it, what goes beyond the review's record."""
     pull = result.pull_request
     if pull is None or not result.merged:
         # No approval makes a deployment succeed that is rejected.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -23,18 +24,18 @@ def reviews_of(body: Mapping[str, Any], source: str) -> tuple[Review, ...]:
 
     Raises ConfigError if it is malformed or rejects no stack.
     """
+    mistakes: dict[str, list[tuple[str, str]]] = defaultdict(list)
     try:
         stacks = {str(stack["file"]): str(stack["stack"]) for stack in body["stacks"] if not stack["ok"]}
-        mistakes = [(str(mistake["file"]), *_shown(mistake)) for mistake in body["findings"]]
+        for mistake in body["findings"]:
+            mistakes[str(mistake["file"])].append(_shown(mistake))
     except (AttributeError, LookupError, TypeError) as problem:
         why = f"{type(problem).__name__}: {problem}"
-        raise ConfigError(
-            f"{source} is not a whole check", why=why, fix="make it with slipway check --output json"
-        ) from problem
+        fix = "make it with slipway check --output json"
+        raise ConfigError(f"{source} is not a whole check", why=why, fix=fix) from problem
     reviews = []
     for file, stack in stacks.items():
-        theirs = [(what, fix) for where, what, fix in mistakes if where == file]
-        (first, fix), *others = theirs or [_UNEXPLAINED]
+        (first, fix), *others = mistakes[file] or [_UNEXPLAINED]
         found = rejection(Fault(first, fix=" ".join(fix.split())), [what for what, _ in others])
         reviews.append(Review(stack, (found,), incomplete=(_UNREAD,), undeployed=True))
     if not reviews:

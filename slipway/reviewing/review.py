@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, fields, is_dataclass, replace
-from enum import Enum
 from itertools import chain, repeat
 from typing import Annotated, Any, cast
 
@@ -122,11 +121,9 @@ def weight(finding: Finding) -> tuple[int, int, float]:
 
 def _rewritten(value: Any, rewrite: Callable[[str], str]) -> Any:
     """Return a value with every text in it rewritten, in the same classes."""
-    if isinstance(value, Enum):
-        return value
     if isinstance(value, Subject):
         return Subject(rewrite(value.what), rewrite(value.name), rewrite(value.part))
-    if isinstance(value, str):
+    if type(value) is str:  # And no word of an enumeration.
         return rewrite(value)
     if isinstance(value, tuple | list):
         return tuple(_rewritten(item, rewrite) for item in value)

@@ -154,7 +154,7 @@ def _folded_row(row: Row, reviews: Sequence[Review], most: int) -> str:
 
 def _details(finding: Finding, most: int) -> Iterator[str]:
     """Yield the details of a finding as a list, lines of a diff as a block."""
-    lines = first_lines(finding.details, most) if most else ()
+    lines = first_lines(finding.details, most)
     for is_diff, some in groupby(lines, lambda line: line.startswith(_DIFF)):
         if is_diff:
             diff = "\n".join(short(line, _LONGEST_LINE) for line in some)

@@ -19,10 +19,7 @@ _MOST_STACKS = 3
 
 
 def headline(reviews: Sequence[Review], rows: Rows, *, folder: str = "") -> str:
-    """Return `Slipway plan for prod: ⛔ 1 blocking · ⚠ 2 warnings · up to +$148k/month`.
-
-    `folder` is the project's if the repository has several projects.
-    """
+    """Return `Slipway plan for prod: ⛔ 1 blocking · ⚠ 2 warnings · up to +$148k/month`. `folder`: the project's."""
     names = few(dict.fromkeys(review.stack for review in reviews), _MOST_STACKS)
     place = f" in {folder}" if folder else ""
     parts = _counts(reviews, rows) or [f"✓ {NOTHING}"]

@@ -11,33 +11,31 @@ from slipway.model.findings.finding import Finding
 from slipway.reviewing.change.files import is_own
 from slipway.reviewing.review import Review
 
+_PATH = frozenset("/:")
+"""Characters of a path or of a key of the stack file, which no argument of a template has."""
+
 
 def located(review: Review, checkout: Path, touched: Collection[str]) -> Review:
-    """Replace a field `slipway:…` by `stacks/Pulumi.prod.yaml:14 slipway:…`, and a template's by its file.
+    """Replace a field `slipway:…` by `stacks/Pulumi.prod.yaml:14 slipway:…`, and one of an edited template by its file.
 
     A deleted key has the line of its parent. A key of a file that can't be read stays as it is.
-
-    Args:
-        review: The review.
-        checkout: The project's folder in a checkout of the change.
-        touched: The edited files, if they are known; a template's file that is not edited is no place.
     """
     file = f"stacks/Pulumi.{review.stack}.yaml"
     stack = load(checkout / file, shown_as=file) if is_own(file, checkout) else None
-    found = tuple(_located(finding, file, stack, touched) for finding in review.findings)
-    return replace(review, findings=found)
+    found = []
+    for finding in review.findings:
+        place = _place(finding, stack, touched)
+        found.append(replace(finding, field=f"{place} {finding.field}".strip()))
+    return replace(review, findings=tuple(found))
 
 
-def _located(finding: Finding, file: str, stack: Document | None, touched: Collection[str]) -> Finding:
+def _place(finding: Finding, stack: Document | None, touched: Collection[str]) -> str:
+    """Return the file of a finding's key, with the line in a stack file; empty if it is unknown."""
     key = finding.field
     if key.startswith(("slipway:", "gcp:")):
         if stack is None or not stack.lines:
-            return finding
-        return replace(finding, field=f"{file}:{stack.line(('config', *key.split('.')))} {key}")
-    of_template = finding.subject.what == "template" and key and "/" not in key and ":" not in key
-    if not of_template:
-        return finding
+            return ""
+        return f"{stack.file}:{stack.line(('config', *key.split('.')))}"
     source = f"templates/{finding.subject.name.replace('-', '_')}.py"
-    if touched and source not in touched:
-        return replace(finding, field="")
-    return replace(finding, field=f"{source} {key}")
+    is_argument = bool(key) and _PATH.isdisjoint(key)
+    return source if is_argument and source in touched else ""

@@ -63,7 +63,7 @@ class Row:
     @cached_property
     def shown(self) -> tuple[Finding, ...]:
         """The findings whose sentences are in the row: the lead, and others as far as there is room."""
-        lengths = accumulate(count_words(self.sentence(finding)) for finding in self.graver)
+        lengths = accumulate(len(_WORD.findall(self.sentence(finding))) for finding in self.graver)
         fitting = sum(length <= _MOST_WORDS_IN_ROW for length in lengths)
         return self.graver[: max(fitting, 1)]
 
@@ -121,10 +121,6 @@ def _fix(finding: Finding) -> str:
     return f"Fix: {fix}"
 
 
-def count_words(text: str) -> int:
-    return len(_WORD.findall(text))
-
-
 def arranged(reviews: Sequence[Review]) -> Rows:
     """Return the rows of reviews. Changes without harm are open only if there is nothing graver."""
     rows = sorted(_merged(reviews), key=lambda row: (row.on_main, weight(row.lead)))
@@ -137,7 +133,7 @@ def arranged(reviews: Sequence[Review]) -> Rows:
 def _fitting(rows: Iterable[Row]) -> list[Row]:
     """Return the first rows that one screen has room for."""
     first = list(rows)[:MOST_OPEN]
-    lengths = accumulate(count_words(row.text) for row in first)
+    lengths = accumulate(len(_WORD.findall(row.text)) for row in first)
     fitting = sum(length <= _MOST_WORDS for length in lengths)
     blocking = sum(row.grade is Grade.BLOCKING for row in first)
     return first[: max(fitting, blocking, 1)]

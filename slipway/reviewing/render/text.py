@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from slipway.answers.settings import Setting
 from slipway.base.formatting import first_lines, short
 from slipway.reviewing.render.headline import NOTHING, headline, standing_line
 from slipway.reviewing.render.rows import Row, arranged
@@ -16,10 +17,7 @@ _LONGEST_VALUE = 120
 def plain_text(review: Review, untouched: str = NOTHING, *, details: bool = True) -> str:
     """Return lines without a final newline, names unchanged for copying.
 
-    Args:
-        review: The review.
-        untouched: The words if nothing changes.
-        details: Whether to print what a comment folds: affected jobs, code, settings.
+    `untouched` is printed if nothing changes. `details` adds what a comment folds: affected jobs, code, settings.
     """
     lines = [f"✓ {untouched}"] if review.silent else list(_changes(review, details=details))
     lines += _listed("existing problems", review.standing)
@@ -37,8 +35,7 @@ def _changes(review: Review, *, details: bool) -> Iterator[str]:
     if details:
         for row in rows.with_more:
             yield from _listed(str(row.resource), _details(row))
-        settings = [f"{row.subject} {row.key}: {_sides(row.before, row.after)}" for row in review.settings]
-        yield from _listed("settings", settings)
+        yield from _listed("settings", map(_setting, review.settings))
     yield from _listed("the program warns, in its own words", review.quoted)
 
 
@@ -64,8 +61,8 @@ def _listed(title: str, lines: Iterable[str], indent: str = "  ") -> Iterator[st
         yield f"{indent}{line}"
 
 
-def _sides(before: object, after: object) -> str:
-    return f"{shown_value(before)} → {shown_value(after)}"
+def _setting(row: Setting) -> str:
+    return f"{row.subject} {row.key}: {shown_value(row.before)} → {shown_value(row.after)}"
 
 
 def shown_value(value: object) -> str:

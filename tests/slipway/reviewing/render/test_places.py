@@ -42,7 +42,7 @@ def field(checkout: Path, subject: str, key: str, stack: str = "prod", touched: 
     ],
 )
 def test_in_front_of_the_key(checkout: Path, subject: str, key: str, place: str) -> None:
-    assert field(checkout, subject, key) == f"{place} {key}"
+    assert field(checkout, subject, key, touched=("templates/my_lora.py",)) == f"{place} {key}"
 
 
 def test_what_can_t_be_found_keeps_its_key(checkout: Path) -> None:
@@ -65,7 +65,7 @@ def test_what_is_no_file_of_the_checkout_is_not_read(checkout: Path) -> None:
 
 
 def test_a_template_s_file_that_nobody_edited_is_no_place(checkout: Path) -> None:
-    for file, place in (("pipelines/lora.yaml", ""), ("templates/lora.py", "templates/lora.py parameters.rank")):
+    for file, place in (("pipelines/lora.yaml", "parameters.rank"), ("templates/lora.py", "templates/lora.py parameters.rank")):
         assert field(checkout, "template lora parameter rank", "parameters.rank", touched=(file,)) == place
         requirements = "jobs/lora/requirements.txt"
         assert field(checkout, "template lora requirements", requirements, touched=(file,)) == requirements
