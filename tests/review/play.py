@@ -5,6 +5,8 @@ from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cache
 
+from slipway.answers.comparison import Comparison
+from slipway.answers.comparison import World as Asked
 from slipway.base.errors import ResourceError, SlipwayError
 from slipway.deploying.deployment.deployment import Deployment, Packages, ProvenStack, plan_deployment
 from slipway.deploying.deployment.live_plan import as_it_stays, asked_for, refuse
@@ -19,11 +21,9 @@ from slipway.model.facts import Facts
 from slipway.model.labels import Revision
 from slipway.model.state import BUCKETS_ELSEWHERE, State, StateResource
 from slipway.model.state_refusals import refuse_move
-from slipway.answers.comparison import Comparison, World as Asked
 from slipway.reviewing.change.change import Change
-from slipway.reviewing.change.files import Files
 from slipway.reviewing.change.edits import edits
-from slipway.reviewing.change.files import deploys, has_pins, moved
+from slipway.reviewing.change.files import Files, deploys, has_pins, moved
 from slipway.reviewing.change.pins import changed
 from slipway.reviewing.change.programs import edited_lines, forgetting, job_file, same_program
 from slipway.reviewing.change.reading import as_declared
@@ -84,9 +84,7 @@ def change_of(case: Case) -> Change:
     if case.world.unread:
         there = replace(there, clusters=_UNREAD, jobs=_UNREAD)
     before = None if case.world.first else deployed.facts
-    comparison = Comparison.between(
-        "prod", before, after, Asked(there, NOW, case.policies), preview=failed or preview
-    )
+    comparison = Comparison.between("prod", before, after, Asked(there, NOW, case.policies), preview=failed or preview)
     return Change(
         comparison,
         Files(

@@ -3,10 +3,10 @@
 from typing import NamedTuple
 
 import pytest
+from slipway.reviewing.rules.quota import quota_in_words
 
 from slipway.model.findings.finding import Grade
 from slipway.model.prices import dollars
-from slipway.reviewing.rules.quota import quota_in_words
 from tests.review.case import Case, Edit, Job, World, h100, imports, more, stack, template
 from tests.review.edits import SEVERAL, WITH_BOTH
 from tests.review.play import change_of, play

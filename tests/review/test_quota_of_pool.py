@@ -4,9 +4,9 @@ import re
 
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
+from slipway.reviewing.rules.quota import quota_in_words
 
 from slipway.reviewing.review import review
-from slipway.reviewing.rules.quota import quota_in_words
 from tests.review.case import Case, World, stack
 from tests.review.play import change_of
 

@@ -5,16 +5,16 @@ from functools import partial
 from typing import Any
 
 import pytest
+from slipway.reviewing.rules.declared import rule_of
+from slipway.reviewing.rules.table import ROWS
+from slipway.reviewing.rules.templates.leaves import flat
+from slipway.reviewing.rules.templates.requests import RULES, SILENT
 
 from slipway.google.catalog.document import read, write
 from slipway.model.findings.finding import Section
 from slipway.model.kinds.settings import Study
 from slipway.reviewing.change.reading import as_declared
 from slipway.reviewing.review import review
-from slipway.reviewing.rules.declared import rule_of
-from slipway.reviewing.rules.table import ROWS
-from slipway.reviewing.rules.templates.leaves import flat
-from slipway.reviewing.rules.templates.requests import RULES, SILENT
 from slipway.reviewing.told.cards import LONGEST
 from slipway.template import JobTemplate, Parameter, Scheduling, WorkerPool
 from tests.review.case import Case, Edit, imports, more, stack, template

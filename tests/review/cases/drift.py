@@ -1,13 +1,12 @@
 """Manual edits beside the program, and streams that the real engine wrote, which are the whole input then."""
 
-from tests.review.case import Case, tells
+from tests.review.case import Case, notes
 
 CASES = (
     Case(
         "Somebody changed the bucket and took two grants away by hand",
-        names=(tells("drift", "work", "earlier versions"), tells("drift", "")),
+        finds=(notes("drift", "work"), notes("drift")),
         may=("drift",),
         recorded="by_hand",
-        accident="grants removed in the console",
     ),
 )

@@ -1,6 +1,6 @@
 """Harmless changes of the stack and the program: other spellings, the engine's usual steps, and time."""
 
-from tests.review.case import BUSY, QUIET, Case, World, h100, silent, stack, tells
+from tests.review.case import BUSY, QUIET, Case, World, h100, notes, silent, stack
 from tests.review.edits import DAY_OF_CLAIMS, OTHER_MACHINES, WEEK, makes
 from tests.review.engine import edits_work
 
@@ -10,12 +10,11 @@ CASES = (
     silent(
         "Lifecycle rules in another order",
         steps=edits_work({"lifecycleRules": [DAY_OF_CLAIMS, WEEK]}, lifecycleRules=[WEEK, DAY_OF_CLAIMS]),
-        accident="a list that is compared by position",
     ),
     Case(
         "The alternatives of a cluster that is there go",
         (stack(f"      {OTHER_MACHINES}\n", ""),),
-        (tells("cluster-protection", "h100", "made of its own machines alone"),),
+        (notes("takes-effect-later", "h100"),),
         given=(h100(OTHER_MACHINES),),
     ),
     silent(
