@@ -24,6 +24,7 @@ SECRET_TYPE = "gcp:secretmanager/secret:Secret"
 PINS = "requirements.txt"
 PINNED = Edit(PINS, "", "# Pinned.\npulumi-gcp==9.4.0\nurllib3==2.5.0\n")
 WORKERS = "replicas: { min: 4, max: 16 }"
+HEAD = "        head: { machine: n1-standard-4, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 2 }\n"
 SPARE = (
     "    spare:\n      pools:\n        workers: { machine: n1-standard-8, disk: { type: pd-ssd, sizeGb: 100 },"
     " replicas: { min: 1, max: 2, initial: 2 } }\n    cpu:\n"
@@ -39,15 +40,8 @@ CASES = (
     near(
         "cluster-replaced | cluster-updated | capacity-changed",
         "Pools of a cluster in another order",
-        stack(
-            "        head: { machine: n1-standard-4, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 2 }\n        workers:",
-            "        workers:",
-        ),
-        stack(
-            WORKERS + " }\n",
-            WORKERS + " }\n        head: "
-            "{ machine: n1-standard-4, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 2 }\n",
-        ),
+        stack(f"{HEAD}        workers:", "        workers:"),
+        stack(f"{WORKERS} }}\n", f"{WORKERS} }}\n{HEAD}"),
         world=BUSY,
     ),
     near(

@@ -12,7 +12,7 @@ CASES = (
     Case(
         "A robot with a job running is shut out, and the same change says that this needs nobody's approval",
         (stack(f"      - {NIGHTLY}\n", ""), GRADES),
-        (blocks("policy-loosened", "submitter-gone"), blocks("access-lost", NIGHTLY)),
+        (blocks("policy-loosened"), blocks("access-lost", NIGHTLY)),
         world=BUSY,
     ),
     Case(

@@ -4,7 +4,7 @@ from tests.review.case import BUSY, Case, blocks, h100, imports, more, notes, st
 from tests.review.edits import ALLOWED, IN_BOTH, LARGER_SHAPE, OTHER_REGIONS, SEVERAL, VERSION_TYPE, WITH_BOTH
 from tests.review.engine import PROJECT, creates
 
-HARSH = stack("    advisory:\n", "    grades: { timeout-changed: blocking }\n    advisory:\n")
+HARSH = stack("    advisory:\n", "    grades: { submission-changed: blocking }\n    advisory:\n")
 RESTARTED = "scheduling=Scheduling(restart_job_on_worker_restart=True)"
 SCHEDULING = (
     *(imports("evals", "Scheduling"), more("evals", "scheduling=Scheduling(disable_retries=True)")),
