@@ -1,8 +1,11 @@
 """The program itself, and the files that deploy it."""
 
-from slipway.deploying.engine.preview import EngineStep, Preview, Resource
+from slipway.deploying.engine.preview import UNKNOWN, EngineStep, Preview, Resource
 from slipway.model.facts import CATALOG, STACK, TEMPLATE, WORKSPACE
-from tests.review.case import BUSY, Case, Edit, blocks, notes, stack
+from tests.review.case import BUSY, Case, Edit, blocks, notes, stack, warns
+from tests.review.edits import WEEK
+from tests.review.engine import BUCKET, CLUSTER, ON_PROJECT, SQL, WORK, does, edits, edits_work, granted
+from tests.slipway.reviewing.builders import step
 
 PROJECT = "  gcp:project: acme-ml\n"
 
@@ -15,6 +18,8 @@ def component(op: str, type_: str, name: str, **inputs: object) -> EngineStep:
     new = None if op == "delete" else known
     return EngineStep(op, urn, type_, name, old=old, new=new, component=True)
 
+
+DELETES = step("delete", CLUSTER, "h100-a855a48", old={"name": "h100-a855a48"}, id="h100-a855a48")
 
 CASES = (
     Case(
@@ -44,6 +49,55 @@ CASES = (
                 component("delete", WORKSPACE, "eu", submitters={"group:ml@acme.example": {}}),
             ),
             standing={"us": component("same", CATALOG, "us", **{STACK: "dev-us"})},
+        ),
+    ),
+    Case(
+        "The guard is not registered any more, and a cluster is deleted beside it",
+        finds=(blocks("guard-missing", "guard"), blocks("cluster-deleted | jobs-cancelled", "h100", "tune-27b-x1")),
+        may=("cluster-deleted", "jobs-cancelled"),
+        preview=Preview(steps=(DELETES,), hooks=frozenset({"slipway-create-v1"})),
+        world=BUSY,
+    ),
+    Case(
+        "No hook at all is registered",
+        finds=(blocks("guard-missing", "guard"),),
+        preview=Preview(hooks=frozenset({"other"})),
+    ),
+    Case(
+        "The stack moves to another project",
+        (stack(PROJECT, "  gcp:project: acme-ml-eu\n"),),
+        (blocks("identity-changed | deployment-rejected"),),
+        may=("deployment-rejected", "deployment-code-changed"),
+    ),
+    Case(
+        "The stack moves to another region",
+        (
+            stack("gcp:region: us-central1", "gcp:region: us-east1"),
+            stack("regions: [us-central1]", "regions: [us-east1]"),
+        ),
+        (blocks("identity-changed | deployment-rejected"),),
+        may=("deployment-rejected", "deployment-code-changed", "policy-loosened"),
+    ),
+    Case(
+        "A member of a grant is known only at deployment",
+        finds=(warns("value-unknown | access-gained"),),
+        may=("access-gained",),
+        steps=granted(ON_PROJECT, UNKNOWN, "roles/aiplatform.user"),
+    ),
+    Case(
+        "Lifecycle rules of a bucket are known only at deployment",
+        finds=(warns("value-unknown", "acme-work"),),
+        may=("bucket-changed", "retention-changed"),
+        steps=edits_work({"lifecycleRules": [WEEK]}, lifecycleRules=UNKNOWN),
+    ),
+    Case(
+        "A bucket's retention and a database's network are known only at deployment, and another secret is deleted",
+        finds=(warns("value-unknown"), blocks("resource-deleted", "old-token")),
+        may=("resource-changed", "bucket-changed", "retention-changed", "value-unknown"),
+        steps=does(
+            edits(SQL, "runs", {"name": "runs", "settings": {"tier": "a"}}, settings=UNKNOWN),
+            edits(BUCKET, "work", {**WORK, "retentionPolicy": {"retentionPeriod": "9"}}, retentionPolicy=UNKNOWN),
+            step("delete", "gcp:secretmanager/secret:Secret", "old-token", old={"secretId": "old-token"}),
         ),
     ),
     Case(

@@ -124,6 +124,14 @@ CASES = (
         ),
     ),
     Case(
+        "A database is replaced, and a table that reads it is deleted",
+        finds=(blocks("resource-replaced", "runs"), blocks("resource-deleted", "scores")),
+        steps=lambda _: (
+            *replaces(SQL, "runs", THE_DB, region="us-east1")(_),
+            step("delete", "gcp:bigquery/table:Table", "scores", old={"tableId": "scores", "datasetId": "runs"}),
+        ),
+    ),
+    Case(
         "A key of an account is made anew",
         finds=(blocks("resource-replaced", "for-ci"), blocks("access-gained", "for-ci")),
         steps=replaces(ACCOUNT_KEY_TYPE, "for-ci", {"serviceAccountId": TRAINER}, publicKeyType="TYPE_RAW_PUBLIC_KEY"),
