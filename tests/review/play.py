@@ -22,7 +22,7 @@ from slipway.model.labels import Revision
 from slipway.model.state import BUCKETS_ELSEWHERE, State, StateResource
 from slipway.model.state_refusals import refuse_move
 from slipway.reviewing.change.change import Change
-from slipway.reviewing.change.files import Files
+from slipway.reviewing.change.files import Files, Sides, is_code
 from slipway.reviewing.change.reading import as_declared
 from slipway.reviewing.review import Review
 from slipway.reviewing.reviewer import review
