@@ -56,11 +56,7 @@ CASES = (
     Case(
         "Another region is named for machines that nobody has had to fetch there",
         (stack("region: us-east4", "region: us-west1"),),
-        (
-            notes("capacity-changed", "h100"),
-            notes("resource-changed", "acme-work-us-west1"),
-            warns("resource-deleted", "acme-work-us-east4"),
-        ),
+        (warns("capacity-changed", "h100"),),
         world=BUSY,
         given=(LIST, ALLOW),
     ),
@@ -80,7 +76,7 @@ CASES = (
     ),
     Case(
         "A binding on the bucket leaves the trainer out",
-        finds=(warns("access-lost", "acme-work"), blocks("job-loses-resource", "acme-work", "tune-27b-x1")),
+        finds=(blocks("access-lost", "acme-work"), blocks("job-loses-resource", "acme-work", "tune-27b-x1")),
         may=("access-gained",),
         steps=creates(
             "gcp:storage/bucketIAMBinding:BucketIAMBinding",

@@ -21,15 +21,12 @@ CASES = (
     Case(
         "Idle pools alone spend a little more than the budget",
         (replace(BUDGETED, new=str(BUDGETED.new).replace("80000", "149000")),),
-        (
-            notes("allowance-loosened | allowance-tightened", "stack", "$149,000"),
-            blocks("stack-warning", "share", "102"),
-        ),
+        (blocks("idle-cost", "budget", "$149,000"),),
     ),
     Case(
         "The budget is enforced, and idle pools alone leave little of it",
         (replace(BUDGETED, new=str(BUDGETED.new).replace("80000", "160000")),),
-        (notes("allowance-loosened | allowance-tightened", "stack", "$160,000"), warns("stack-warning", "share")),
+        (),
     ),
     Case(
         "The budget is nothing from now on, while jobs run and pools stay",

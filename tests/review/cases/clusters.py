@@ -69,7 +69,7 @@ CASES = (
     ),
     Case(
         "The engine makes a cluster whose request can't be read",
-        finds=(blocks("cluster-rejected | cluster-updated", "h100"),),
+        finds=(blocks("cluster-created", "h100"),),
         steps=makes(labels="x"),
     ),
     Case(
@@ -81,10 +81,7 @@ CASES = (
     Case(
         "The change is taken back while the generation before still lives",
         TO_NIGHT_LABELS,
-        (
-            notes("cluster-replaced", "h100", "h100-3c742f1"),
-            notes("cluster-replaced | cluster-deleted", "h100", "tune-27b-x1"),
-        ),
+        (warns("cluster-replaced", "h100"), warns("cluster-replaced", "h100", "tune-27b-x1")),
         may=("cluster-replaced",),
         world=World(
             jobs=(Job("old-27b", user="ben", parameters={"model": "27b"}, earlier=True), LARGE), earlier=TO_NIGHT_LABELS
@@ -95,9 +92,8 @@ CASES = (
         finds=(
             notes("cluster-created", "h100"),
             notes("cluster-created", "cpu", "n1-standard-8"),
-            notes("idle-cost", "stack", "$0.00", "$20"),
-            notes("submission-accepted", "lora"),
-            notes("access-gained", "group:ml@acme.example"),
+            notes("idle-cost", "stack"),
+            notes("access-gained", "workspace", "ml@acme.example"),
         ),
         world=World(first=True),
         may=("cluster-replaced",),
@@ -105,11 +101,7 @@ CASES = (
     Case(
         "A cluster has failed since, and is made again",
         (QUIET,),
-        (
-            notes("cluster-created", "h100", "a3-highgpu-8g"),
-            notes("capacity-changed", "h100"),
-            notes("cluster-replaced | cluster-deleted", "h100", "tune-27b-x1"),
-        ),
+        (warns("cluster-replaced", "h100", "tune-27b-x1"),),
         may=("cluster-replaced", "cluster-deleted", "cluster-created"),
         world=World(states={"h100": "ERROR"}, jobs=(LARGE,)),
         given=(h100(OTHER_MACHINES),),
@@ -135,7 +127,7 @@ CASES = (
     Case(
         "A cluster is made anew, and behind another region stand machines that no template asks for",
         (stack("replicas: { min: 2, max: 4 }", "replicas: { min: 2, max: 6 }"),),
-        (blocks("capacity-changed", "h100", "a2-highgpu-8g"),),
+        (warns("capacity-changed", "h100"),),
         given=(
             stack("regions: [us-central1]", "regions: [us-central1, us-east4]"),
             h100(
@@ -158,7 +150,7 @@ CASES = (
     Case(
         "Another team's cluster is lent, and jobs can use it",
         (stack("  slipway:quota:", f"{VISION_CLUSTER}  slipway:quota:"),),
-        (warns("cluster-orphaned", "vision"),),
+        (),
         world=World(theirs=("team-b-cpu",)),
     ),
 )

@@ -88,7 +88,7 @@ CASES = (
     Case(
         "A cluster gets another name, which makes a second one without quota for both",
         (RENAMED,),
-        (blocks("quota-short-now", "nvidia_h100_gpus"), warns("cluster-deleted", "h100", "tune-27b-x1")),
+        (blocks("quota-short-now", "nvidia_h100_gpus"), blocks("cluster-deleted", "h100", "tune-27b-x1")),
         may=("submission-changed",),
         world=h100_limit(24, MODEL_27B),
     ),
@@ -106,7 +106,7 @@ CASES = (
     Case(
         "Quota is too small for a new cluster that the old one makes room for",
         (stack("replacement: rollover", "replacement: in-place"), stack(REPLICAS, "replicas: { min: 3, max: 4 }")),
-        (blocks("quota-short-now", "nvidia_h100_gpus"), blocks("jobs-cancelled", "h100", "tune-27b-x1")),
+        (blocks("quota-short-now", "nvidia_h100_gpus"), warns("cluster-updated", "h100", "tune-27b-x1")),
         may=(*ANEW, *MONEY, "quota-short-at-most", "takes-effect-later", "cluster-rejected"),
         world=h100_limit(16, MODEL_27B),
     ),
@@ -123,6 +123,7 @@ CASES = (
     Case(
         "A coming season lacks as much at most, and no longer at once",
         (stack(REPLICAS, "replicas: { min: 1, max: 4 }"),),
+        finds=(warns("takes-effect-later", "h100"),),
         absent=("quota-short-at-most",),
         may=("capacity-changed",),
         given=IN_DECEMBER,
@@ -145,7 +146,7 @@ CASES = (
     Case(
         "One of two runs that grow has quota still",
         (template("digits", "default=4", "default=6"), template("evals", "n1-standard-8", "n1-standard-16")),
-        (warns("quota-short-at-most", ""), warns("submission-changed", "evals")),
+        (warns("quota-short-at-most"), warns("submission-changed", "evals"), warns("offer-unavailable", "digits")),
         may=("submission-changed",),
         given=(template("lora", BIG_TYPES, '("pool", "reservation")'),),
         world=World(limits={"preemptible_cpus": 40}),
@@ -200,7 +201,7 @@ CASES = (
     Case(
         "Another name takes a cluster to a team that has it alone",
         (RENAMED, stack(POLICY, f"{vision('clusters: [big]')}{POLICY}")),
-        (warns("submission-rejected | submission-changed", "lora"), warns("cluster-deleted", "h100")),
+        (warns("submission-changed", "lora"), blocks("cluster-deleted", "h100"), warns("offer-unavailable", "lora")),
         may=("access-lost", "access-gained"),
     ),
     Case(
@@ -209,12 +210,12 @@ CASES = (
             template("lora", 'default="9b"', 'default="27b"'),
             template("lora", BIG_TYPES, '("pool", "reservation", "spot", "flex-start")'),
         ),
-        (warns("submission-changed", "lora"),),
+        (warns("submission-changed", "lora"), warns("submission-rejected", "lora")),
     ),
     Case(
         "A team goes whose label and machines a template has",
         (stack(vision(LARGE), ""),),
-        (warns("submission-changed", "evals"), warns("access-lost", "group:vision@acme.example")),
+        (warns("submission-changed", "evals"), warns("access-lost", "workspace", "vision@acme.example")),
         given=(
             stack("  slipway:quota", "  slipway:machines: { small: n1-standard-8 }\n  slipway:quota"),
             stack(POLICY, f"{vision(LARGE)}{POLICY}"),

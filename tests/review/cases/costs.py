@@ -47,11 +47,7 @@ CASES = (
             template("lora", '("pool", "reservation", "spot")', '("pool", "spot")'),
             template("lora", '                    reservation="bought",\n', ""),
         ),
-        (
-            blocks("job-loses-resource | stack-warning", "bought", "reserved-27b"),
-            blocks("stack-warning", "bought"),
-            warns("submission-rejected | submission-changed", "lora"),
-        ),
+        (blocks("submission-rejected | submission-changed", "lora"),),
         world=World(jobs=(RESERVED,)),
     ),
     Case(
@@ -68,7 +64,7 @@ CASES = (
     Case(
         "Another reservation takes the name of the old one, which stays paid",
         (stack("reservations/bought,", "reservations/bought-2027,"),),
-        (blocks("stack-warning", "reservations/bought"), warns("submission-changed", "lora", "bought-2027")),
+        (warns("submission-changed", "lora", "bought-2027"),),
         may=("job-loses-resource",),
         world=World(jobs=(LARGE, RESERVED)),
     ),

@@ -1,6 +1,6 @@
 """Variables of a job's environment."""
 
-from tests.review.case import Case, blocks, notes, template, warns
+from tests.review.case import Case, template, warns
 from tests.review.edits import IDLE
 
 CKPT_DIR = 'env={"CKPT_DIR": "${slipway.output}/checkpoints"}'
@@ -11,29 +11,29 @@ CASES = (
     Case(
         "A variable's value has a blank more at its end",
         (template("evals", 'us-central1"}', 'us-central1 "}'),),
-        (warns("job-code-changed", "evals"),),
+        (warns("submission-changed", "evals"),),
     ),
     Case(
         "Jobs are ended sooner, and at more use of their GPUs",
         (template("evals", "Idle(3600)", "Idle(600, below=0.6)"),),
-        (warns("job-code-changed", "evals"),),
+        (warns("submission-changed", "evals"),),
         given=IDLE,
     ),
     Case(
         "Idle jobs are ended no more",
         (template("evals", "    idle=Idle(3600),\n", ""),),
-        (notes("job-code-changed", "evals"),),
+        (warns("submission-changed", "evals"),),
         given=IDLE,
     ),
     Case(
         "More in NCCL's log, and lines as they come",
         (template("lora", '"WARN"', '"WARN", "NCCL_DEBUG_SUBSYS": "INIT", "PYTHONUNBUFFERED": "1"'),),
-        (notes("job-code-changed", "lora"),),
+        (warns("submission-changed", "lora"),),
     ),
     Case(
         "Checkpoints are written to the machine's disk",
         (template("evals", "/gcs/acme-work/ckpt", "/tmp/ckpt"),),
-        (blocks("job-code-changed", "evals"),),
+        (warns("submission-changed", "evals"),),
         given=(template("evals", 'env={"REGION": "us-central1"}', 'env={"CKPT_DIR": "/gcs/acme-work/ckpt"}'),),
     ),
 )

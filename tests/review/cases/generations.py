@@ -34,7 +34,7 @@ CASES = (
     Case(
         "Names of another network are to be resolved",
         (stack(PEERED, f"{PEERED}{NAMES}"),),
-        (warns("cluster-replaced", "cpu"), warns("submission-changed", "digits"), warns("submission-changed", "tune")),
+        (warns("cluster-replaced", "cpu"),),
         may=ANEW,
         given=(stack("      retireWithin: 7d\n", f"      retireWithin: 7d\n{PEERED}"),),
     ),
@@ -42,8 +42,8 @@ CASES = (
         "A pool's maximum is raised, which Vertex AI can't do in place: a second cluster beside the busy one",
         (stack(H100, "replicas: { min: 2, max: 6 }"),),
         (
-            warns("cluster-replaced", "h100", "$202.28"),
-            notes("cluster-replaced | cluster-deleted", "h100", "tune-27b-x1"),
+            warns("cluster-replaced", "h100"),
+            warns("cluster-replaced", "h100", "tune-27b-x1"),
             notes("most-cost", "stack"),
         ),
         world=BUSY,
@@ -59,9 +59,9 @@ CASES = (
         "H100 that came from another region are to be at home again, while a job runs on them",
         (stack(LISTED, ""),),
         (
-            warns("cluster-replaced", "h100", "$202.31"),
-            notes("cluster-replaced | cluster-deleted", "h100", "tune-27b-x1"),
-            notes("cluster-replaced | cluster-deleted", "acme-work-us-east4", "tune-27b-x1"),
+            warns("cluster-replaced", "h100"),
+            warns("cluster-replaced", "h100", "tune-27b-x1"),
+            warns("submission-changed", "lora"),
         ),
         world=World(jobs=(LARGE,), made_as={"h100": 1}),
         given=(LIST, ALLOW),
@@ -69,7 +69,7 @@ CASES = (
     Case(
         "H100 that came from another region are gone: they are made again as asked for first",
         (template("lora", 'help="rank of the adapters"', 'help="how large the adapters are"'),),
-        (warns("cluster-created | cluster-replaced", "h100"),),
+        (warns("cluster-replaced", "h100"), warns("submission-changed", "lora")),
         may=("cluster-replaced", "capacity-changed"),
         world=World(made_as={"h100": 1}, gone=("h100",)),
         given=(LIST, ALLOW),
@@ -77,7 +77,7 @@ CASES = (
     Case(
         "A pool's new name makes a second cluster, which can't grow beside the first",
         (stack("        head: {", "        scheduler: {"),),
-        (warns("cluster-replaced", "cpu"), warns("quota-short-at-most", "beside")),
+        (warns("cluster-replaced", "cpu"), warns("submission-changed", "digits")),
         may=ANEW,
         world=World(jobs=BUSY.jobs, limits={"cpus": 160}),
     ),

@@ -1,6 +1,6 @@
 """Harmless changes of the stack and the program: other spellings, the engine's usual steps, and time."""
 
-from tests.review.case import BUSY, QUIET, Case, World, h100, notes, silent, stack
+from tests.review.case import BUSY, QUIET, Case, World, h100, silent, stack, warns
 from tests.review.edits import DAY_OF_CLAIMS, OTHER_MACHINES, WEEK, makes
 from tests.review.engine import edits_work
 
@@ -14,7 +14,7 @@ CASES = (
     Case(
         "The alternatives of a cluster that is there go",
         (stack(f"      {OTHER_MACHINES}\n", ""),),
-        (notes("takes-effect-later", "h100"),),
+        (warns("capacity-changed", "h100"),),
         given=(h100(OTHER_MACHINES),),
     ),
     silent(

@@ -16,20 +16,24 @@ GPU = "pytorch-gpu.2-4.py310"
 
 
 def image(says: str, name: str, old: str, new: str) -> Case:
-    return Case(says, (template(name, old, new),), (warns("job-code-changed | code-contract-broken", name),))
+    return Case(says, (template(name, old, new),), (warns("dependency-changed", name), warns("submission-changed", name)))
 
 
 CASES = (
     Case(
         "A package becomes an image, whose files nobody keeps",
         image_of_digits("launcher=False"),
-        (warns("job-code-changed", "digits"),),
+        (
+            warns("submission-changed", "digits"),
+            warns("submission-warning", "digits"),
+            warns("dependency-changed", "digits"),
+        ),
     ),
     image("An image of another Python", "lora", GPU, "pytorch-gpu.2-4.py312"),
     Case(
         "A pipeline's tasks run in another image",
         (Edit(PIPELINE[0].file, "python:3.11", "python:3.12"),),
-        (warns("job-code-changed", "train"), warns("submission-changed", "train")),
+        (warns("submission-changed", "train"), warns("dependency-changed", "train")),
         given=PIPELINE,
     ),
 )

@@ -38,14 +38,14 @@ CASES = (
     Case(
         "Jobs leave machines of their own for the cluster of a team for which a new label has them count",
         (template("tune", '("spot",)', '("pool",)'), counts("tune", "search")),
-        (warns("submission-rejected | submission-changed", "tune"),),
+        (warns("submission-changed", "tune"), blocks("no-offer-left", "tune")),
         given=(*TEAMS, more("tune", 'capacity_types=("spot",)')),
         may=("submission-changed",),
     ),
     Case(
         "A pipeline's task needs more memory than everybody's machines have, and a team's alone suffice",
         (Edit(PIPELINE[0].file, '"memoryLimit": 8.0', '"memoryLimit": 64.0'),),
-        (warns("submission-rejected | submission-changed", "train"), warns("submission-changed", "train")),
+        (warns("submission-changed", "train"), blocks("no-offer-left", "train")),
         given=(
             *PIPELINE,
             template("train", '("on-demand",)', '("pool",)'),
@@ -62,7 +62,7 @@ CASES = (
     Case(
         "A reservation of a planned week is listed with its dates, a week before",
         (stack("machines: 2 }", "machines: 2, from: 2026-12-01, until: 2026-12-08 }"),),
-        (warns("offer-unavailable", "lora", "2026-12-01"),),
+        (blocks("offer-unavailable", "lora", "2026-12-01"), warns("submission-changed", "lora")),
         world=World(jobs=(RESERVED,)),
     ),
     Case(
@@ -86,7 +86,7 @@ CASES = (
     Case(
         "A dearer machine takes the place of both last ways to run",
         (template("lora", SPOT_ALONE, DEAR), template("lora", *ON_DEMAND)),
-        (warns("submission-rejected | submission-changed", "lora", "$5.84", "a2-ultragpu-1g"),),
+        (warns("submission-rejected | submission-changed", "lora"),),
         given=(imports("lora", "Shape"), more("lora", f"shapes=({SPOT_ALONE},)")),
     ),
     Case(

@@ -16,7 +16,7 @@ CASES = (
             stack(ROLLOVER_LINE, "      replacement: in-place\n"),
             stack("cost-center: research }", "cost-center: vision }"),
         ),
-        (blocks("cluster-replaced", "h100", "tune-27b-x1"),),
+        (blocks("cluster-rejected", "h100", "tune-27b-x1"), warns("cluster-updated", "h100", "tune-27b-x1")),
         may=("takes-effect-later", *ANEW),
         world=TUNING,
     ),
@@ -28,23 +28,19 @@ CASES = (
     Case(
         "Fine-tuning moves to A100 of 80 GB without quota for them",
         (template("lora", '"a2-highgpu-1g"', '"a2-ultragpu-1g"'),),
-        (
-            blocks("no-offer-left", "lora"),
-            warns("quota-short-at-most", "custom_model_training_nvidia_a100_80gb_gpus"),
-            warns("submission-changed", "lora", "a2-ultragpu-1g", "a2-highgpu-1g"),
-        ),
+        (blocks("no-offer-left", "lora"),),
         may=("submission-changed", "offer-unavailable", "quota-short-at-most"),
         world=World(limits={"nvidia_a100_80gb_gpus": 0, "preemptible_nvidia_a100_80gb_gpus": 0}),
     ),
     Case(
         "Fine-tuning moves to an L4",
         (template("lora", '"a2-highgpu-1g"', '"g2-standard-12"'),),
-        (blocks("submission-changed", "lora", "$2.53", "$0.77"),),
+        (warns("submission-changed", "lora", "$2.53", "$0.77"),),
     ),
     Case(
         "Training runs in an image without CUDA",
         (template("lora", "pytorch-gpu.2-4.py310", "pytorch-cpu.2-4.py310"),),
-        (blocks("job-code-changed", "lora"),),
+        (warns("submission-changed", "lora"), warns("dependency-changed", "lora")),
     ),
     silent("Two weeks are fourteen days", stack("retireWithin: 2w", "retireWithin: 14d"), world=TUNING),
 )

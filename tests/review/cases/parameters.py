@@ -15,13 +15,13 @@ CASES = (
             template("digits", 'Parameter("seed", int, default=0,', 'Parameter("seed", list[int], default=(0,),'),
             template("digits", "min=0, max=1000", "min=0, max=10"),
         ),
-        (warns("submission-rejected", "digits", "1000"),),
+        (warns("submission-rejected", "digits", "1000"), warns("submission-changed", "digits")),
         world=World(),
     ),
     Case(
         "A parameter that need not be set has to be",
         (template("lora", 'Parameter("steps", int, default=100,', 'Parameter("steps", int,'),),
-        (blocks("submission-rejected", "lora"),),
+        (blocks("submission-rejected", "lora"), warns("submission-changed", "lora")),
         world=LATELY,
     ),
     Case(
@@ -37,33 +37,37 @@ CASES = (
     Case(
         "A parameter is a command from now on, which no shell reads",
         (template("evals", '("core", "full"), ', '("core", "full"), command=True, '),),
-        (warns("submission-rejected", "evals"),),
+        (),
         may=("job-code-changed",),
     ),
     Case(
         "A fraction has to be a whole number",
         (template("digits", 'Parameter("trees", float,', 'Parameter("trees", int,'),),
-        (blocks("submission-rejected", "digits"),),
+        (warns("submission-rejected", "digits"),),
         given=(template("digits", 'Parameter("trees", int,', 'Parameter("trees", float,'),),
         world=LATELY,
     ),
     Case(
         "Another default for precision, which says nothing of memory and time",
         (template("lora", 'default="bf16"', 'default="fp32"'),),
-        (warns("submission-changed", "precision"), blocks("submission-rejected", "precision")),
+        (
+            blocks("submission-rejected", "lora"),
+            warns("offer-unavailable", "lora"),
+            warns("submission-changed", "lora"),
+        ),
         given=(template("lora", VARIANT, VARIANT.replace("(\n", f"(\n{LARGE_REFUSED}", 1)),),
         world=BUSY,
     ),
     Case(
         "A parameter goes, and all jobs get another value than its default",
         (template("lora", RANK, ""), template("lora", '"--rank=${rank}"', '"--rank=64"')),
-        (blocks("submission-rejected", "lora"), warns("job-code-changed", "lora")),
+        (blocks("submission-rejected", "lora"), warns("submission-changed", "lora")),
         world=LATELY,
     ),
     Case(
         "Ranks of a list in place of a range",
         (template("lora", "default=16, min=1, max=256", "default=16, choices=(8, 16, 32)"),),
-        (blocks("submission-rejected", "rank"),),
+        (blocks("submission-rejected", "lora"),),
         world=BUSY,
     ),
     Case(
@@ -74,7 +78,7 @@ CASES = (
     Case(
         "Large models that were refused may run by flex-start alone",
         (template("lora", CLOSED, ON_A100.replace('"flex-start", "on-demand"', '"flex-start",')),),
-        (warns("submission-accepted", "lora"),),
+        (),
         given=(LARGE_CLOSED,),
     ),
 )

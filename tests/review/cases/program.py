@@ -2,7 +2,7 @@
 
 from slipway.deploying.engine.preview import UNKNOWN, EngineStep, Preview, Resource
 from slipway.model.facts import CATALOG, STACK, TEMPLATE, WORKSPACE
-from tests.review.case import BUSY, Case, Edit, blocks, notes, stack, warns
+from tests.review.case import BUSY, Case, Edit, blocks, stack, warns
 from tests.review.edits import WEEK
 from tests.review.engine import BUCKET, CLUSTER, ON_PROJECT, SQL, WORK, does, edits, edits_work, granted
 from tests.slipway.reviewing.builders import step
@@ -36,7 +36,7 @@ CASES = (
     Case(
         "The stack is named otherwise in the files: its own file goes",
         (Edit("stacks/Pulumi.dev.yaml"),),
-        (blocks("identity-changed | resource-deleted", "stack"),),
+        (blocks("deployment-code-changed", "dev"),),
     ),
     Case(
         "A program of two workspaces has only one of them",
@@ -103,7 +103,7 @@ CASES = (
     Case(
         "The next cluster begins with all its machines",
         (stack("replicas: { min: 2, max: 4 }", "replicas: { min: 2, max: 4, initial: 4 }"),),
-        (notes("takes-effect-later", "initial"),),
+        (),
         world=BUSY,
     ),
 )

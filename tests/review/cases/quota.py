@@ -46,7 +46,7 @@ CASES = (
     Case(
         "A new pool always has the only machine for which there is quota, which jobs took on demand",
         (stack("    cpu:\n", A100.replace("{ min: 4, max: 8 }", "1")),),
-        (warns("quota-short-at-most", "nvidia_a100_gpus"), warns("stack-warning", "a100")),
+        (),
         world=World(limits={"nvidia_a100_gpus": 1}),
     ),
     Case(

@@ -1,6 +1,6 @@
 """How clusters are replaced: protected, in place, or one beside the other, and the engine's own options."""
 
-from tests.review.case import BUSY, Case, World, blocks, h100, notes, stack
+from tests.review.case import BUSY, Case, World, blocks, h100, stack
 from tests.review.edits import IN_PLACE, LARGER
 
 CASES = (
@@ -14,18 +14,9 @@ CASES = (
     Case(
         "A cluster that is to come in a month is to be protected",
         (stack("replacement: rollover", "replacement: protect"),),
-        (notes("takes-effect-later", "h100"),),
+        (),
         given=(h100("from: 2026-12-20"),),
     ),
-    Case(
-        "An old cluster is not watched any more",
-        (stack("      retireWithin: 7d\n", ""),),
-        (notes("takes-effect-later", "cpu"),),
-        world=BUSY,
-    ),
-    Case(
-        "A deployment is to wait for machines for an hour",
-        (h100("createWithin: 1h"),),
-        (notes("takes-effect-later", "h100"),),
-    ),
+    Case("An old cluster is not watched any more", (stack("      retireWithin: 7d\n", ""),), (), world=BUSY),
+    Case("A deployment is to wait for machines for an hour", (h100("createWithin: 1h"),), ()),
 )

@@ -1,6 +1,6 @@
 """The posted request: fields of a template that no other rule tells."""
 
-from tests.review.case import BUSY, Case, Edit, Job, World, blocks, imports, more, notes, stack, template, warns
+from tests.review.case import BUSY, Case, Edit, Job, World, blocks, imports, more, stack, template, warns
 from tests.review.edits import PIPELINE, POLICY, VISION
 
 USED = World(jobs=(Job("evals-monday", "evals", "ben", "spot", {"suite": "full"}, "SUCCEEDED", 100), *BUSY.jobs))
@@ -35,7 +35,7 @@ CASES = (
     Case(
         "A role of a job is called otherwise, and does the same",
         (template("evals", 'WorkerPool("judge"', 'WorkerPool("referee"'),),
-        (notes("submission-changed", "evals"),),
+        (),
         world=USED,
     ),
     Case("Results go into a log of experiments", (more("evals", 'experiment="suite"'),), may=("access-gained",)),
@@ -58,13 +58,18 @@ CASES = (
                 '"memoryLimit": 8.0, "accelerator": {"type": "NVIDIA_TESLA_T4", "count": "4"}',
             ),
         ),
-        (blocks("deployment-rejected"), warns("submission-changed", "train")),
+        (
+            blocks("deployment-rejected"),
+            warns("submission-changed", "train"),
+            warns("offer-unavailable", "train"),
+            warns("submission-warning", "train"),
+        ),
         given=_ON_POOL,
     ),
     Case(
         "Jobs count for a team whose budget refuses, and are refused with it",
         (more("evals", 'labels={"team": "vision"}'),),
-        (warns("submission-changed", "evals", "$900"),),
+        (warns("submission-changed", "evals"),),
         given=(
             stack(
                 "  slipway:policy:\n",
@@ -81,7 +86,7 @@ CASES = (
     Case(
         "A template's jobs count for another team, and lose the cluster that was theirs",
         (template("tune", '"team": "vision"', '"team": "visoin"'),),
-        (warns("submission-changed", "tune"), blocks("no-offer-left", "tune")),
+        (warns("submission-changed", "tune"),),
         given=(
             stack(POLICY, VISION + POLICY),
             template("tune", "    timeout_s=3600,\n", '    timeout_s=3600,\n    labels={"team": "vision"},\n'),

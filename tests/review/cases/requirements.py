@@ -72,6 +72,6 @@ CASES = (
     Case(
         "A pinned package may be of any patch release from now on",
         (Edit(LORA_REQUIREMENTS, "peft==0.13.0", "peft==0.13.*"),),
-        (warns("job-code-changed | dependency-changed", "lora"),),
+        (blocks("dependency-changed", "lora"),),
     ),
 )

@@ -96,9 +96,10 @@ CASES = (
         "Notices go to another room, whose secret comes as the old one goes, and which no account may read",
         (stack("notify: slack-ml\n", "notify: slack-all\n"),),
         (
-            warns("access-gained | access-lost", "notify"),
             warns("job-loses-resource", "slack-ml"),
             blocks("resource-deleted", "slack-ml"),
+            warns("access-gained", "workspace"),
+            warns("access-lost", "workspace"),
         ),
         may=("resource-changed",),
         steps=does(

@@ -39,7 +39,7 @@ CASES = (
     Case(
         "Sixteen H100 of the stack's own give way to another team's cluster under their name",
         (stack(H100_ENTRY, H100_ADOPTED), NOT_ON_THE_POOL),
-        (warns("cluster-orphaned", "h100"), blocks("cluster-deleted", "h100")),
+        (blocks("cluster-deleted", "h100"), warns("cluster-updated", "h100")),
         may=("offer-unavailable", "no-offer-left", "submission-rejected", "submission-changed"),
         world=NEAR,
     ),
@@ -71,18 +71,22 @@ CASES = (
     Case(
         "A cluster of small machines is called otherwise, while a job runs on it",
         (stack("    cpu:\n      displayName: cpu of research", "    batch:\n      displayName: batch of research"),),
-        (warns("cluster-deleted", "cpu"),),
+        (warns("cluster-deleted", "cpu"), warns("submission-changed", "digits"), warns("submission-changed", "tune")),
         world=BUSY,
     ),
     Case(
         "A cluster that is in no catalog is deleted",
-        finds=(warns("cluster-deleted", "mine"),),
+        finds=(blocks("cluster-deleted", "mine"),),
         steps=deletes(CLUSTER, "mine", {"name": "mine", "project": "acme-ml", "location": "us-central1"}),
         world=World(theirs=("mine",)),
     ),
     Case(
         "The engine replaces the cluster under a running job, for its network",
-        finds=(blocks("jobs-cancelled", "h100", "tune-27b-x1"), blocks("cluster-deleted", "h100")),
+        finds=(
+            blocks("jobs-cancelled", "h100", "tune-27b-x1"),
+            blocks("cluster-deleted", "h100"),
+            blocks("cluster-created", "h100"),
+        ),
         may=("cluster-replaced", "cluster-rejected", "cluster-updated"),
         steps=of_cluster("h100", "create-replacement", "replace", "delete-replaced"),
         world=BUSY,
@@ -104,7 +108,11 @@ CASES = (
     Case(
         "A cluster is made in a month, and there is too little quota for it",
         (h100("from: 2026-12-20"),),
-        (warns("cluster-deleted", "h100"), warns("season-awaits-quota", "h100", "2026-12-20")),
+        (
+            warns("cluster-deleted", "h100"),
+            warns("season-awaits-quota", "h100", "2026-12-20"),
+            warns("capacity-changed", "h100"),
+        ),
         given=(template("lora", '"reservation", "spot")', '"reservation", "spot", "on-demand")'),),
         may=(*MONEY, *OFFERS, "cluster-deleted"),
         world=World(
@@ -115,7 +123,7 @@ CASES = (
     Case(
         "A job stays on an old generation for longer than was meant",
         (QUIET,),
-        (warns("cluster-deleted", "h100", "old-27b"),),
+        (),
         given=(stack("retireWithin: 2w", "retireWithin: 8d"),),
         world=World(
             jobs=(Job("old-27b", user="ben", parameters={"model": "27b"}, earlier=True),),
@@ -127,9 +135,9 @@ CASES = (
         "A cluster on which a job runs gets a later season, with another end",
         (stack("from: 2026-01-10\n      until: 2027-03-15", "from: 2026-12-01\n      until: 2027-01-15"),),
         (
-            blocks("cluster-deleted", "h100", "2026-12-01", "2027-01-15"),
+            blocks("cluster-deleted", "h100", "2026-12-01"),
             warns("offer-unavailable", "lora"),
-            warns("quota-short-at-most", "h100", "2026-12-01"),
+            warns("capacity-changed", "h100", "2026-12-01"),
         ),
         may=(*MONEY, *OFFERS),
         given=(h100("from: 2026-01-10", "until: 2027-03-15"),),

@@ -1,6 +1,6 @@
 """Sessions: where they may hold machines, and for whom."""
 
-from tests.review.case import Case, blocks, notes, stack, template, warns
+from tests.review.case import Case, blocks, stack, template, warns
 from tests.review.edits import ANYTHING_OF_CPU, BENCH, POLICY, SESSIONS, VISION
 
 OF_VISION = stack(
@@ -16,12 +16,7 @@ CASES = (
     Case(
         "A cluster becomes a team's, where sessions of all may run alone and another team has a share",
         (stack("search@acme.example] }", "search@acme.example], clusters: [bench, cpu] }"),),
-        (
-            blocks("submission-rejected", "workspace"),
-            warns("access-lost | access-gained", "cpu"),
-            warns("access-lost | access-gained", "bench"),
-            warns("access-lost | access-gained", "tune"),
-        ),
+        (warns("access-lost", "cpu"), warns("access-lost", "bench"), blocks("no-offer-left", "tune")),
         given=(
             *SESSIONS,
             stack(
@@ -43,7 +38,7 @@ CASES = (
     Case(
         "The season of a team's cluster, the only one with sessions, begins later",
         (stack("from: 2026-11-01", "from: 2026-12-20"),),
-        (blocks("submission-rejected", "vision"),),
+        (),
         given=(
             *SESSIONS,
             OF_VISION,
@@ -57,7 +52,7 @@ CASES = (
             stack("vision@acme.example], clusters: [cpu] }", "vision@acme.example] }"),
             stack("search@acme.example] }", "search@acme.example], clusters: [cpu] }"),
         ),
-        (blocks("submission-rejected", "vision"), notes("submission-rejected", "search")),
+        (),
         given=(
             *SESSIONS,
             stack(

@@ -1,6 +1,6 @@
 """Studies: metrics, searched parameters, trials."""
 
-from tests.review.case import Case, blocks, imports, notes, silent, template, warns
+from tests.review.case import Case, imports, silent, template, warns
 
 SEARCH = 'Search("depth", "integer", min=2, max=16)'
 LISTED = """Search(
@@ -16,12 +16,12 @@ CASES = (
     Case(
         "A study judges by the loss, which is to be the largest, and nobody knows whether its code reports it",
         (template("tune", 'Metric("accuracy")', 'Metric("loss")'),),
-        (blocks("submission-changed", "tune"),),
+        (warns("submission-changed", "tune"),),
     ),
     Case(
         "A study searches some values of a list, one thing more beside one of them, in more trials than its pool holds",
         (template("tune", SEARCH, LISTED), template("tune", "max=4,", "max=40,"), imports("tune", "Condition")),
-        (notes("submission-accepted", "tune"), warns("submission-changed", "tune")),
+        (warns("submission-changed", "tune"),),
     ),
     silent("A study's whole numbers are written with a point", template("tune", "min=2, max=16", "min=2.0, max=16.0")),
     Case(

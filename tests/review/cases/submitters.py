@@ -27,12 +27,12 @@ CASES = (
     Case(
         "A person of a contractor's domain may submit",
         (added("user:kim@contractor.example"),),
-        (warns("access-gained", "user:kim@contractor.example"),),
+        (blocks("access-gained", "workspace", "kim@contractor.example"),),
     ),
     Case(
         "A group of a new team may submit as a trainer, whose secrets and another team's budget it gets",
         (stack(f"        - {TEAM}\n\n", f"        - {TEAM}\n        - group:students@acme.example\n\n"),),
-        (blocks("access-gained", "group:students@acme.example"),),
+        (blocks("access-gained", "tuning", "students@acme.example"),),
         given=(
             *(trainer(TEAM), LORA_TUNES, stack(POLICY, VISION.replace("clusters: [cpu]", "budget: 900") + POLICY)),
             template("lora", "    timeout_s=86_400,\n", '    timeout_s=86_400,\n    labels={"team": "vision"},\n'),
@@ -51,7 +51,7 @@ CASES = (
     Case(
         "A whole domain may submit, but as a trainer that a group has alone",
         (added("domain:acme.example"),),
-        (blocks("access-gained", "domain:acme.example"),),
+        (blocks("access-gained", "workspace", "acme.example"),),
         given=(trainer("group:tuners@acme.example"), LORA_TUNES),
     ),
     Case(
@@ -78,7 +78,7 @@ CASES = (
     Case(
         "One who may submit as a trainer alone leaves it, and the domain submits as everybody",
         (stack(f"        - {BEN}\n        - {ADA}\n", f"        - {ADA}\n"),),
-        (blocks("access-lost", BEN),),
+        (warns("access-lost", "tuning", "ben@acme.example"),),
         given=(stack(f"      - {TEAM}\n", "      - domain:acme.example\n"), trainer(BEN, ADA), LORA_TUNES),
     ),
 )

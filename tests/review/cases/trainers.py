@@ -11,7 +11,7 @@ TUNING = "prod--tuning@acme-ml.iam.gserviceaccount.com"
 CASES = (
     Case(
         "An account of somebody else's is adopted: what it may do elsewhere is not in the stack",
-        finds=(notes("resource-changed", "robot@acme-ml"),),
+        finds=(),
         steps=does(step("import", ACCOUNT, "robot", new={"accountId": "robot", "project": "acme-ml"})),
     ),
     Case(
@@ -23,7 +23,7 @@ CASES = (
     Case(
         "A fine-tuning with a token gets a trainer of its own, for one person",
         (trainer(ADA), LORA_TUNES),
-        (blocks("submission-changed", "lora"), notes("access-gained", "tuning")),
+        (blocks("access-gained", "tuning"), warns("submission-changed", "lora")),
         world=BUSY,
     ),
     Case(
@@ -50,13 +50,13 @@ CASES = (
     Case(
         "A trainer that nobody could submit as opens to its first",
         (stack("      submitters: []\n", f"      submitters: [{ADA}]\n"),),
-        (blocks("access-gained", ADA),),
+        (blocks("access-gained", "tuning", "ada@acme.example"),),
         given=(trainer(), LORA_TUNES),
     ),
     Case(
         "A person leaves a trainer as which the whole domain may submit, and a list of three stays",
         (stack(f"        - {BEN}\n        - {ADA}\n", f"        - {BEN}\n"),),
-        (notes("access-lost", ADA),),
+        (),
         given=(trainer(BEN, ADA, TEAM, "domain:acme.example"), LORA_TUNES),
     ),
     Case(
@@ -66,14 +66,17 @@ CASES = (
             template("lora", 'trainer="tuning"', 'trainer="tuners"'),
             stack(f"        - {BEN}\n        - {ADA}\n", f"        - {BEN}\n        - {TEAM}\n"),
         ),
-        (blocks("access-gained", TEAM), blocks("access-lost", ADA), notes("submission-changed", "lora")),
+        (
+            blocks("access-gained", "prod--tuning@acme-ml.iam.gserviceaccount.com", "ml@acme.example"),
+            warns("access-lost", "prod--tuning@acme-ml.iam.gserviceaccount.com", "ada@acme.example"),
+        ),
         given=(trainer(BEN, ADA), LORA_TUNES),
     ),
-    Case("A trainer is declared that no template names yet", (trainer(ADA),), (notes("access-gained", "tuning"),)),
+    Case("A trainer is declared that no template names yet", (trainer(ADA),), (blocks("access-gained", "tuning"),)),
     Case(
         "The engine makes the account of a trainer that is new",
         (trainer(ADA), LORA_TUNES),
-        (blocks("submission-changed", "lora"), notes("resource-changed", "tuning")),
+        (warns("submission-changed", "lora"), warns("access-gained", "prod--tuning@acme-ml.iam.gserviceaccount.com")),
         steps=does(
             step(
                 "create",

@@ -46,7 +46,11 @@ CASES = (
     Case(
         "People may bring no code any more, and the template for commands stays on the list",
         (stack("    code: true\n", ""), stack("max: 8h, pools: [cpu/workers]", "max: 4h, pools: [cpu/workers]")),
-        (warns("access-lost", "workspace"),),
+        (
+            warns("submission-changed", "script"),
+            warns("access-lost", "sessions"),
+            warns("access-lost", "trainer@acme-ml.iam.gserviceaccount.com"),
+        ),
         given=SESSIONS,
     ),
     Case(
@@ -64,13 +68,13 @@ CASES = (
     Case(
         "Somebody may have others' jobs make room for urgent ones",
         (stack("    trainer: trainer\n", "    trainer: trainer\n    urgent: [user:eve@acme.example]\n"),),
-        (warns("access-gained | access-lost", "urgent"),),
+        (blocks("access-gained", "workspace"),),
         world=BUSY,
     ),
     Case(
         "A team gets another name than the group whose jobs may be urgent",
         (stack("{ ml: { submitters", "{ nlp: { submitters"),),
-        (warns("access-gained | access-lost", f"urgent {TEAM}"), warns("access-lost", "team")),
+        (),
         given=(stack(POLICY, f"  slipway:teams: {{ ml: {{ submitters: [{TEAM}] }} }}\n{POLICY}"), URGENT),
     ),
     Case(
@@ -100,13 +104,13 @@ CASES = (
     Case(
         "The page of all jobs and costs goes",
         (without("board: true"),),
-        (notes("access-gained | access-lost"),),
+        (warns("access-lost"),),
         given=(workspace("board: true"),),
     ),
     Case(
         "Nobody is told of jobs any more",
         (without("notify: chat"),),
-        (warns("access-gained | access-lost", "notify"),),
+        (warns("access-lost", "workspace"),),
         given=(workspace("notify: chat"),),
     ),
     Case(
@@ -122,7 +126,7 @@ CASES = (
             stack("    - desk\n", "    - desk\n    - bench\n"),
             Edit("templates/bench.py", new=str(SCRIPT[-1].new).replace('"script"', '"bench"')),
         ),
-        (notes("submission-accepted", "bench"), warns("submission-rejected", "usual")),
+        (notes("submission-accepted", "bench"),),
         given=(
             *SCRIPT[:2],
             stack("    - evals\n", "    - evals\n    - desk\n"),
