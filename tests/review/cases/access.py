@@ -59,7 +59,7 @@ CASES = (
     ),
     Case(
         "Somebody may submit by a grant that is none of the workspace's, while a cluster goes that is gone already",
-        finds=(notes("access-gained", "user:new@x.example"),),
+        finds=(warns("access-gained", "local-project", "new@x.example"), warns("program-warning")),
         recorded="edit",
     ),
     Case(
