@@ -11,6 +11,7 @@ from dataclasses import replace
 from typing import Any
 
 from slipway.answers.comparison import Comparison, Side
+from slipway.answers.removed import removed_workspaces
 from slipway.answers.rights import resource_subject, subject_of
 from slipway.base.formatting import counted, few, span
 from slipway.deploying.engine.drift import hand_edits
@@ -33,7 +34,6 @@ from slipway.model.catalog.model import BOARD, HISTORY
 from slipway.model.facts import CATALOG, TEMPLATE, WORKSPACE
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
-from slipway.reviewing.change.removed import removed_workspaces
 
 GUARD = "slipway-guard-v1"
 """The hook that reads jobs again before a deletion. Frozen: deployed stacks have it."""

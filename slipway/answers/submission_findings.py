@@ -95,7 +95,8 @@ class _Group:
         return replace(found, details=tuple(dict.fromkeys(details)))
 
 
-def findings_of(comparison: Comparison, differences: Sequence[Difference]) -> Iterator[Finding]:
+def findings(comparison: Comparison, differences: Sequence[Difference]) -> Iterator[Finding]:
+    """Yield the findings about submissions, one for each template and kind."""
     by_key = {probe.key: probe for probe in probes(comparison)}
     by_subject: dict[Subject, list[_Change]] = defaultdict(list)
     for difference in differences:

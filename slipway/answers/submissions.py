@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import datetime
 
-from slipway.answers.answer import Answer, Difference, State, Value
+from slipway.answers.answer import Answer, State, Value
 from slipway.answers.comparison import Comparison, Side
 from slipway.answers.probes import Probe, Submitter, probes
 from slipway.base.errors import ConfigError, PolicyError
@@ -19,7 +19,7 @@ from slipway.model.capacity import PAID_ANYWAY, POOL, SPOT
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.model import Catalog, SessionLimits
 from slipway.model.catalog.template import Offer
-from slipway.model.findings.finding import Finding, Subject
+from slipway.model.findings.finding import Subject
 from slipway.model.labels import Launched
 from slipway.model.prices import Price
 from slipway.using.jobs.verdict import on_cluster
@@ -54,13 +54,6 @@ def answers(comparison: Comparison, side: Side) -> Iterator[Answer]:
         # The deployed catalog already has the new names.
         name = comparison.renamed.get(probe.template, probe.template)
         yield _answer(comparison.old, probe, name, comparison.world.now)
-
-
-def findings(comparison: Comparison, differences: Sequence[Difference]) -> Iterable[Finding]:
-    """Return the findings about submissions, one for each template and kind."""
-    from slipway.answers.submission_findings import findings_of
-
-    return findings_of(comparison, differences)
 
 
 def spot_needs(catalog: Catalog) -> tuple[SpotNeed, ...]:

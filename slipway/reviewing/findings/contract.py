@@ -11,8 +11,8 @@ from slipway.answers.comparison import Comparison
 from slipway.model.catalog.template import Template
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
-from slipway.model.machines.images import PrebuiltImage, images_of
 from slipway.model.labels import INPUT
+from slipway.model.machines.images import PrebuiltImage, images_of
 from slipway.model.rules.code import SCRIPT
 from slipway.reviewing.change.files import Files
 from slipway.reviewing.change.pins import package
@@ -48,7 +48,10 @@ def broken_contracts(comparison: Comparison, files: Files) -> Iterator[Finding]:
         for problem in _problems(old, before, files.code_before):
             broken.pop(problem, None)
         unset = _unset_variables(template, after) - _unset_variables(old, before)
-        found = (*broken, *[f"the code needs variable `{name}`, which the template does not set" for name in sorted(unset)])
+        found = (
+            *broken,
+            *[f"the code needs variable `{name}`, which the template does not set" for name in sorted(unset)],
+        )
         if found:
             # A variable that the code alone has begun to read may be set by the image.
             is_sure = broken or unset & before.variables or any(name.startswith(INPUT) for name in unset)

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from typing import Any
 
-from slipway.answers import submissions
+from slipway.answers import submission_findings, submissions
 from slipway.answers.answer import Difference, differences
 from slipway.answers.comparison import Comparison, Side
 from slipway.google.jobs import VertexJob
@@ -43,7 +43,7 @@ def compared(comparison: Comparison) -> tuple[Difference, ...]:
 def found(before: Facts | None, after: Facts | None, **world: Any) -> dict[str, Finding]:
     """Return the findings by kind and, of another template than lora, its name."""
     comparison = change(before, after, **world).comparison
-    listed = submissions.findings(comparison, compared(comparison))
+    listed = submission_findings.findings(comparison, compared(comparison))
     return {f"{each.kind} {each.subject.name}".removesuffix(" lora"): each for each in listed}
 
 
