@@ -47,10 +47,6 @@ class Probe:
     jobs: tuple[VertexJob, ...] = ()
 
     @property
-    def template(self) -> str:
-        return self.asked.template
-
-    @property
     def text(self) -> str:
         """Its flags: ``` `--capacity spot -p model=27b` ```."""
         asked = self.asked
@@ -67,7 +63,7 @@ class Probe:
 
     @property
     def key(self) -> tuple[str, ...]:
-        return (self.template, self.text)
+        return (self.asked.template, self.text)
 
 
 def probes(comparison: Comparison) -> tuple[Probe, ...]:
