@@ -68,7 +68,7 @@ class _Group:
     @property
     def texts(self) -> str:
         """Return ``` `--capacity spot` and 2 more ```."""
-        return few(dict.fromkeys(change.probe.text for change in self.changes), 1)
+        return few(dict.fromkeys(short(change.probe.text) for change in self.changes), 1)
 
     @property
     def reason(self) -> str:
@@ -147,7 +147,7 @@ def _rejections(group: _Group) -> Iterator[Finding]:
     for kind, changes in by_kind.items():
         part = replace(group, changes=changes)
         details = [f"{change.probe.text}: {change.after.text}" for change in changes]
-        fix = ALL_SHORT_COMMAND if "quota" in part.reason else _KEEP
+        fix = ALL_SHORT_COMMAND if "quota is too low" in part.reason else _KEEP
         remains = group.subject.name in group.comparison.new.templates
         has_nothing_left = remains and changes[0].probe.is_default
         grade = Grade.WARNING
