@@ -12,7 +12,7 @@ from slipway.answers.comparison import Comparison, Side
 from slipway.deploying.engine.preview import EngineStep, Preview
 from slipway.google.permissions import Bound
 from slipway.model.catalog.model import SessionLimits, Team
-from slipway.model.facts import Facts, TrainerFacts
+from slipway.model.facts import WORKSPACE, Facts, TrainerFacts
 from slipway.model.findings.finding import Finding, Grade
 from slipway.model.labels import TEAM_LABEL, USER_LABEL
 from tests.builders.clusters import cluster
@@ -181,6 +181,15 @@ def test_switches_and_session_pools() -> None:
     assert told(found(facts(), facts(shell=True))) == [("access-gained", "blocking", "workspace prod")]
     closed = facts(code, sessions=SessionLimits(pools=()))
     assert told(found(facts(code), closed)) == [("access-lost", "warning", "pool cpu/workers")]
+
+
+def test_grants_of_the_workspace_follow_from_the_stack_file() -> None:
+    own = step(
+        "create", ON_ACCOUNT, "x", parent=WORKSPACE, new={"serviceAccountId": TRAINER, "role": "r", "member": BOB}
+    )
+    assert told(found(facts(members=[ADA]), facts(members=[ADA, BOB]), steps=[own])) == [
+        ("access-gained", "warning", "workspace prod")
+    ]
 
 
 def test_unread_facts_are_no_loss() -> None:
