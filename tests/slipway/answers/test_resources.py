@@ -112,8 +112,8 @@ def test_other_resources(op: str, kind: str, grade: str) -> None:
 
 
 def test_a_resource_without_pulumi_protection_is_blocking() -> None:
-    both = {"old": Resource({"name": "x"}, protected=True), "new": Resource({"name": "x"})}
-    edit = EngineStep("update", "urn", DATASET, "x", **both)
+    old = Resource({"name": "x"}, protected=True)
+    edit = EngineStep("update", "urn", DATASET, "x", old=old, new=replace(old, protected=False))
     assert told(preview=Preview((edit,))) == [("resource-changed", "blocking")]
 
 
