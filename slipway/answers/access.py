@@ -276,9 +276,9 @@ class _Change:
             return self._loss_grade
         if is_crowd(self.member) or self.is_foreign:
             return Grade.BLOCKING
-        if not self.is_mild:
-            return Grade.BLOCKING
-        return Grade.NOTE if self.comparison.first else Grade.WARNING
+        if self.comparison.first and self.right in _FIELDS:
+            return Grade.NOTE
+        return Grade.WARNING if self.is_mild else Grade.BLOCKING
 
     @property
     def _loss_grade(self) -> Grade:

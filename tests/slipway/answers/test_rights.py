@@ -3,10 +3,13 @@
 from dataclasses import replace
 from typing import Any
 
+from slipway.answers import access
+from slipway.answers.answer import differences
 from slipway.answers.comparison import Side
 from slipway.answers.opened import opened
 from slipway.answers.rights import granted, held, strength
 from slipway.deploying.engine.preview import EngineStep, Preview
+from slipway.model.findings.finding import Grade
 from tests.slipway.reviewing.builders import PROJECT, change, facts, step
 
 BOB = "user:bob@acme.example"
@@ -69,3 +72,9 @@ def test_firewalls_that_deny_do_not_open() -> None:
 def test_a_deny_policy_names_its_principals() -> None:
     rules = {"rules": [{"denyRule": {"deniedPrincipals": ["principal://x/serviceAccounts/trainer@x"]}}]}
     assert found("gcp:iam/denyPolicy:DenyPolicy", {}, rules) == ["access-lost"]
+
+
+def test_a_first_deployment_has_notes_only() -> None:
+    comparison = change(None, facts(members=[BOB], shell=True)).comparison
+    changed = differences(*(tuple(access.answers(comparison, side)) for side in Side))
+    assert {finding.grade for finding in access.findings(comparison, changed)} == {Grade.NOTE}
