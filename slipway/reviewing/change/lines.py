@@ -38,7 +38,7 @@ def _same_lines(sides: Sides) -> bool:
 
 
 def _same_yaml(sides: Sides) -> bool:
-    return leaf_edits(sides) == ()
+    return not leaf_edits(sides)
 
 
 def _same_program(sides: Sides) -> bool:

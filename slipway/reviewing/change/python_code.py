@@ -31,6 +31,8 @@ _OF_LIST = re.compile(r"""for (\w+) in [(\[]([^()\[\]]*)[)\]]:\s+\w+\.add_argume
 """Arguments that have the names of a list."""
 _QUOTED = re.compile(r"""["']([\w-]+)["']""")
 _VARIABLE = re.compile(r"""\benviron\[\s*["'](\w+)["']\s*\](?!\s*=[^=])|\b(SLIPWAY_INPUT_\w+)""")
+_UNKNOWN = re.compile(r"|None|.*\$\{.*", re.DOTALL)
+_ANY = re.compile(r".*", re.DOTALL)
 _WHOLE = re.compile(r"\s*[+-]?\d[\d_]*\s*")
 
 
@@ -45,8 +47,11 @@ class Argument:
     is_whole: bool = False
 
     def accepts(self, value: str) -> bool:
-        is_choice = value in (self.choices or (value,))
-        return is_choice and (not self.is_whole or _WHOLE.fullmatch(value) is not None)
+        """Return whether a value is accepted; a placeholder and a missing value are."""
+        if _UNKNOWN.fullmatch(value):
+            return True
+        pattern = _WHOLE if self.is_whole else _ANY
+        return value in (self.choices or (value,)) and pattern.fullmatch(value) is not None
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,10 @@ def broken_contracts(comparison: Comparison, files: Files) -> Iterator[Finding]:
         for problem in _problems(old, before, files.code_before):
             broken.pop(problem, None)
         unset = _unset_variables(template, after) - _unset_variables(old, before)
-        found = (*broken, *[f"the code needs variable `{name}`, which the template does not set" for name in sorted(unset)])
+        found = (
+            *broken,
+            *[f"the code needs variable `{name}`, which the template does not set" for name in sorted(unset)],
+        )
         if found:
             # A variable that the code alone has begun to read may be set by the image.
             is_sure = broken or unset & before.variables or any(name.startswith(INPUT) for name in unset)
@@ -65,9 +68,8 @@ def _problems(template: Template, code: JobCode, texts: Mapping[str, str]) -> It
     for image in images_of(pool for offer in template.offers for pool in offer.worker_pools):
         yield from _python_problems(image, template, code, texts)
     metrics = dict(template.study.metrics if template.study else ())
-    for metric in metrics:
-        if metric not in code.text:
-            yield f"trials have no result: no line of the code names the metric `{metric}`"
+    for metric in metrics.keys() - {*re.findall(r"[\w.-]+", code.text)}:
+        yield f"trials have no result: no line of the code names the metric `{metric}`"
 
 
 def _start_problems(start: Start, code: JobCode) -> Iterator[str]:

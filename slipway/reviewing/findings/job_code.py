@@ -23,6 +23,7 @@ KIND = KINDS["job-code-changed"]
 _WITHOUT_EFFECT = re.compile(
     r"(.*/)?(test_[^/]*|[^/]*_test\.py|conftest\.py|tests/.*|.*\.(md|lock)|requirements[^/]*|\.gitignore)", re.DOTALL
 )
+_FLAG = re.compile("--")
 _FOLDER = re.compile(r"""["'](jobs/[\w.-]+)""")
 _MOST_DETAILS = 60
 
@@ -62,13 +63,14 @@ def starts(template: Template) -> Iterator[Start]:
 
 def _values(arguments: list[str], template: Template, offer: Offer) -> Mapping[str, list[str]]:
     """Return the values of arguments: for a parameter, its choices or its default."""
-    usual = {parameter.name: parameter.choices or (parameter.default,) for parameter in template.parameters}
-    known = {placeholder(name): values for name, values in {**usual, **offer.when}.items()}
+    known = {
+        placeholder(parameter.name): parameter.choices or (parameter.default,) for parameter in template.parameters
+    }
+    known.update({placeholder(name): values for name, values in offer.when.items()})
     found: dict[str, list[str]] = {}
-    for argument in filter(re.compile("--").match, arguments):
+    for argument in filter(_FLAG.match, arguments):
         name, _, value = argument.partition("=")
-        values = known.get(value, (None if "${" in value else value or None,))
-        found.setdefault(name, []).extend(render(each) for each in values if each is not None)
+        found.setdefault(name, []).extend(map(render, known.get(value, (value,))))
     return found
 
 
