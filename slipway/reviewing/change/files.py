@@ -184,13 +184,13 @@ def _code(checkout: Path) -> dict[str, str]:
 def is_link(file: str, checkout: Path) -> bool:
     """Return whether a file of a checkout is a link, or lies in a folder that is one."""
     # `Path.resolve` raises for links that lead to each other.
-    place = os.path.normpath(os.path.join(os.path.realpath(checkout), file))
-    return os.path.realpath(place) != place or os.path.islink(place)
+    place = os.path.normpath(Path(os.path.realpath(checkout), file))
+    return os.path.realpath(place) != place or (os.path.lexists(place) and Path(place).is_symlink())
 
 
 def is_own(file: str, checkout: Path) -> bool:
     """Return whether a file of the checkout exists and is no link."""
-    return os.path.isfile(checkout / file) and not is_link(file, checkout)
+    return os.path.lexists(checkout / file) and (checkout / file).is_file() and not is_link(file, checkout)
 
 
 def _require_whole(file: str, status: str, paths: list[str]) -> None:

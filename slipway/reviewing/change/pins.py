@@ -59,11 +59,6 @@ class Pin:
         return next(filter(found.get, found), "") if self.after else ""
 
 
-def changed(before: str, after: str) -> tuple[Pin, ...]:
-    """Return the packages and options of two requirements files that differ, Slipway first."""
-    return compared(lines(before), lines(after))
-
-
 def compared(before: Iterable[str], after: Iterable[str]) -> tuple[Pin, ...]:
     """Return the packages and options that differ between lines of requirements, Slipway first."""
     old = _by_name(before)

@@ -11,12 +11,12 @@ from slipway.answers.comparison import Comparison
 from slipway.model.catalog.template import Template
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
-from slipway.model.machines.images import PrebuiltImage, images_of
 from slipway.model.labels import INPUT
+from slipway.model.machines.images import PrebuiltImage, images_of
 from slipway.model.rules.code import SCRIPT
 from slipway.reviewing.change.files import Files
 from slipway.reviewing.change.pins import package
-from slipway.reviewing.change.python_code import PLACE, RESTORES, SAVES, JobCode
+from slipway.reviewing.change.python_code import CHECKPOINT_LINE, OUTPUT_LINE, PLACE, RESTORES, SAVES, JobCode
 from slipway.reviewing.findings.job_code import Start, folders, starts, tasks
 
 _OF_PLATFORM = re.compile(
@@ -74,11 +74,11 @@ def _problems(template: Template, code: JobCode, texts: Mapping[str, str]) -> It
 
 def _start_problems(start: Start, code: JobCode) -> Iterator[str]:
     fail = f"new jobs fail: `{start.module}`"
-    for name in sorted(start.flags - (code.flags or start.flags)):
+    for name in sorted(start.values.keys() - (code.flags or start.values.keys())):
         yield f"{fail} does not know the argument `{name}`"
     for argument in code.arguments(start.module):
         given = [value for name in argument.names for value in start.values.get(name, ())]
-        if argument.is_required and start.flags.isdisjoint(argument.names):
+        if argument.is_required and start.values.keys().isdisjoint(argument.names):
             yield f"{fail} requires `{argument.names[-1]}`, which is not passed"
         for value in given:
             if not argument.accepts(value):
@@ -138,8 +138,8 @@ def _needed(line: str) -> int:
 def _lost_checkpoints(template: Template, before: JobCode, after: JobCode) -> Iterator[str]:
     """Compare whether code saves and restores, and where."""
     effects = {PLACE: "results are lost when a job ends: no line names `SLIPWAY_OUTPUT` or another bucket any more"}
-    gone = sorted(before.checkpoint_names - after.checkpoint_names)
-    come = sorted(after.checkpoint_names - before.checkpoint_names)
+    gone = sorted(before.names(CHECKPOINT_LINE) - after.names(OUTPUT_LINE))
+    come = sorted(after.names(OUTPUT_LINE) - before.names(OUTPUT_LINE))
     if template.checkpoints:
         effects[SAVES] = f"{_AGAIN}: no line saves a checkpoint any more"
         effects[RESTORES] = f"{_AGAIN}: no line restores a checkpoint any more"

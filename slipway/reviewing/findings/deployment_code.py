@@ -1,4 +1,4 @@
-"""Edited files that deploy, review or grant permissions: the program, workflows, and what Pulumi and GitHub read. Pure."""
+"""Edited files that deploy, review or grant permissions: program, workflows, files of Pulumi and GitHub. Pure."""
 
 from __future__ import annotations
 

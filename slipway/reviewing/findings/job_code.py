@@ -38,10 +38,6 @@ class Start:
     #: The number of arguments.
     count: int
 
-    @property
-    def flags(self) -> frozenset[str]:
-        return frozenset(self.values)
-
 
 def tasks(template: Template) -> list[Mapping[str, Any]]:
     """Return the package or container of each worker pool."""
