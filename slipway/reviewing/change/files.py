@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import translate
 from functools import cached_property
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 
 from slipway.base.errors import ConfigError
@@ -175,10 +175,13 @@ def _text(place: Path) -> str:
 
 def _code(checkout: Path) -> dict[str, str]:
     """Return the code of jobs and templates. A folder that is a link may lead anywhere."""
-    places = [*checkout.glob("jobs/*/**/*"), *checkout.glob("templates/*")]
-    paths = [place.relative_to(checkout).as_posix() for place in places]
-    own = [path for path in sorted(paths) if is_code(path) and is_own(path, checkout)]
-    return {path: _text(checkout / path) for path in own}
+    found: dict[str, str] = {}
+    folders = [checkout / name for name in ("jobs", "templates") if not is_link(name, checkout)]
+    for top, _, names in chain.from_iterable(map(os.walk, folders)):
+        paths = [Path(top, name).relative_to(checkout).as_posix() for name in sorted(names)]
+        own = [path for path in filter(is_code, paths) if is_own(path, checkout)]
+        found.update({path: _text(checkout / path) for path in own})
+    return found
 
 
 def is_link(file: str, checkout: Path) -> bool:

@@ -64,7 +64,7 @@ def _problems(template: Template, code: JobCode, texts: Mapping[str, str]) -> It
     """Yield why new jobs fail."""
     for start in starts(template):
         yield from _start_problems(start, code)
-        yield from _missing_imports(start.module, code)
+        yield from _missing_imports(start.module, code) if start.module != SCRIPT else ()
     for image in images_of(pool for offer in template.offers for pool in offer.worker_pools):
         yield from _python_problems(image, template, code, texts)
     metrics = dict(template.study.metrics if template.study else ())
@@ -89,22 +89,22 @@ def _start_problems(start: Start, code: JobCode) -> Iterator[str]:
 
 def _missing_imports(start: str, code: JobCode) -> Iterator[str]:
     """Follow the imports of the folders' own modules."""
-    packages = {name.rpartition(".")[0] for name in code.files}
-    tops = {name.partition(".")[0] for name in (*code.files, start)} - {SCRIPT}
-    left = [start]
-    for name in left:
-        parent = name.rpartition(".")[0]
-        is_defined = name.rpartition(".")[2] in code.files.get(parent, "")
-        if name.partition(".")[0] in tops and name not in packages.union(code.files) and not is_defined:
+    known = {*code.files, *[name.rpartition(".")[0] for name in code.files]}
+    own = re.compile("|".join(rf"{re.escape(name.partition('.')[0])}(\..*)?" for name in known))
+    names = [start]
+    for name in names:
+        parent, _, last = name.rpartition(".")
+        if name not in known and last not in code.files.get(parent, ""):
             yield f"new jobs fail: module `{name}` does not exist"
-        left += [new for new in (*code.imports(name), parent) if new not in left]
+        imported = filter(own.fullmatch, (*code.imports(name), parent))
+        names += {*imported} - {*names}
 
 
 def _unset_variables(template: Template, code: JobCode) -> frozenset[str]:
     """Return the inputs and variables that code needs and some worker pool does not set."""
     unset: set[str] = set()
     for task in tasks(template):
-        declared = {str(entry.get("name")).removesuffix("__SECRET") for entry in task.get("env") or ()}
+        declared = {str(entry.get("name")).removesuffix("__SECRET") for entry in task.get("env", ())}
         unset |= code.variables - declared
     return frozenset(unset - {*filter(_OF_PLATFORM.fullmatch, unset)})
 

@@ -41,16 +41,16 @@ class Start:
 
 def tasks(template: Template) -> list[Mapping[str, Any]]:
     """Return the package or container of each worker pool."""
-    pools = [pool for offer in template.offers for pool in offer.worker_pools]
-    return [pool.get("pythonPackageSpec") or pool.get("containerSpec") or {} for pool in pools]
+    pools = chain.from_iterable(offer.worker_pools for offer in template.offers)
+    return [{**pool.get("pythonPackageSpec", {}), **pool.get("containerSpec", {})} for pool in pools]
 
 
 def starts(template: Template) -> Iterator[Start]:
     for offer in template.offers:
-        searched = every((offer.request.get("studySpec") or {}).get("parameters"))
+        searched = every(offer.request.get("studySpec", {}).get("parameters"))
         trials = [f"--{parameter.get('parameterId')}" for parameter in searched]
         for task in tasks(replace(template, offers=(offer,))):
-            usual = Launched(str(task.get("pythonModule", "")), list(task.get("args") or ()), [])
+            usual = Launched(str(task.get("pythonModule", "")), list(task.get("args", ())), [])
             launched = Launched.of(task) or usual
             if launched.module:
                 arguments = [*map(str, launched.arguments), *trials]
