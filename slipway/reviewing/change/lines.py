@@ -38,7 +38,7 @@ def _same_lines(sides: Sides) -> bool:
 
 
 def _same_yaml(sides: Sides) -> bool:
-    return leaf_edits(sides) == ()
+    return not leaf_edits(sides)
 
 
 def _same_program(sides: Sides) -> bool:
@@ -53,7 +53,7 @@ def _same_program(sides: Sides) -> bool:
 
 
 def _program(text: str, *, is_whole: bool) -> str:
-    """Return the code, with docstrings if it is `whole`. It is parsed as bytes: a first line can declare an encoding."""
+    """Return the code, with docstrings if it is `whole`. A first line can declare an encoding of its bytes."""
     tree = ast.parse(text.encode())
     for node in () if is_whole else ast.walk(tree):
         if isinstance(node, _HAS_BODY) and ast.get_docstring(node, clean=False) is not None:
