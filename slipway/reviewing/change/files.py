@@ -184,7 +184,9 @@ class _Checkout:
         return posixpath.normpath(posixpath.join(self.root, path))
 
     def is_link(self, path: str) -> bool:
-        return os.path.realpath(self.place(path)) != self.place(path)
+        place = self.place(path)
+        # Links that lead to each other have themselves as real paths.
+        return os.path.realpath(place) != place or os.path.islink(place)
 
     def text(self, path: str) -> str:
         """Return the text of a file, empty if it does not exist. Raises OSError, ValueError or ConfigError."""
@@ -213,7 +215,8 @@ class _Checkout:
 def is_own(file: str, checkout: Path) -> bool:
     """Return whether a file of the checkout exists and is no link."""
     place = checkout / file
-    return not _Checkout(checkout, "").is_link(file) and os.path.lexists(place) and place.is_file()
+    # The other tests raise for a name that no file can have.
+    return os.path.lexists(place) and place.is_file() and not _Checkout(checkout, "").is_link(file)
 
 
 def _require_whole(file: str, status: str, paths: list[str]) -> None:
