@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -248,13 +248,20 @@ class _Change:
     @cached_property
     def grade(self) -> Grade:
         if self.is_loss:
-            # Without this role, every submission of a listed submitter fails.
-            is_crippled = self.right == SUBMIT and self.member in self.comparison.after.people
-            mild = Grade.NOTE if self.member in PUBLIC else Grade.WARNING
-            return Grade.BLOCKING if self.uses or is_crippled else mild
-        if is_crowd(self.member) or self.is_foreign or not self.is_mild:
+            return self._loss_grade
+        if is_crowd(self.member) or self.is_foreign:
+            return Grade.BLOCKING
+        if not self.is_mild:
             return Grade.BLOCKING
         return Grade.NOTE if self.comparison.first else Grade.WARNING
+
+    @property
+    def _loss_grade(self) -> Grade:
+        if self.member in PUBLIC:
+            return Grade.NOTE
+        # Without this role, every submission of a listed submitter fails.
+        is_needed = self.right == SUBMIT and self.member in self.comparison.after.people
+        return Grade.BLOCKING if self.uses or is_needed else Grade.WARNING
 
     @cached_property
     def uses(self) -> tuple[VertexJob, ...]:
@@ -262,38 +269,43 @@ class _Change:
         return tuple(filter(self._is_use, self.comparison.world.recent))
 
     def _is_use(self, job: VertexJob) -> bool:
-        label = {_CODE: CODE_LABEL, _SESSION: SESSION_LABEL, _PREEMPT: URGENT_LABEL}.get(self.right)
-        if label is not None and label not in job.labels:
-            return False
-        by_right = {
-            _CODE: job.service_account == self.subject.name,
-            _SHELL: job.asks_shell,
-            _SESSION: self._is_on(job),
-            _CLUSTER: self._is_on(job) and self.member in (f"team {job.team}", _OTHERS) and not self._is_by_owner(job),
-            _TEAM: self._is_by_member(job) and job.team == self.subject.name,
-            _SUBMIT: self._is_by_member(job),
-            _SUBMIT_AS: self._is_by_member(job) and job.service_account == self._account,
-            _BOARD: False,
-            _NOTIFY: False,
+        by_right: Mapping[str, Callable[[VertexJob], bool]] = {
+            _SUBMIT: self._is_by_member,
+            _SUBMIT_AS: self._is_as_account,
+            _TEAM: self._is_for_team,
+            _CLUSTER: self._is_shut_out,
+            _CODE: self._has_own_code,
+            _SHELL: lambda job: job.asks_shell,
+            _PREEMPT: lambda job: URGENT_LABEL in job.labels and self._is_by_member(job),
+            _SESSION: lambda job: SESSION_LABEL in job.labels and self._is_on(job),
+            _BOARD: lambda job: False,
+            _NOTIFY: lambda job: False,
         }
-        return by_right.get(self.right, self._is_by_member(job) or self._is_by_code(job))
+        return by_right.get(self.right, self._is_by_grant)(job)
+
+    def _has_own_code(self, job: VertexJob) -> bool:
+        return CODE_LABEL in job.labels and job.service_account == self.subject.name
+
+    def _is_for_team(self, job: VertexJob) -> bool:
+        return job.team == self.subject.name and self._is_by_member(job)
+
+    def _is_as_account(self, job: VertexJob) -> bool:
+        trainer = self.comparison.before.trainers.get(self.subject.name)
+        account = trainer.account if trainer else self.subject.name
+        return job.service_account == account and self._is_by_member(job)
 
     def _is_on(self, job: VertexJob) -> bool:
         cluster = self.comparison.old.clusters.get(self.subject.cluster)
         return cluster is not None and job.persistent_resource_id == cluster.id
 
-    def _is_by_owner(self, job: VertexJob) -> bool:
-        """Return whether a job is of the teams that can use the cluster after the change."""
+    def _is_shut_out(self, job: VertexJob) -> bool:
+        """Return whether a job on the cluster is of no team that can use it after the change."""
         catalog = self.comparison.new
         owners = catalog.owners(self.subject.name)
+        if not self._is_on(job) or job.team in owners or self.member not in (f"team {job.team}", _OTHERS):
+            return False
         members = [member for team in owners for member in catalog.teams[team].submitters]
-        return job.team in owners or job.user in _users(members)
-
-    @property
-    def _account(self) -> str:
-        """The service account of a named trainer before the change."""
-        trainer = self.comparison.before.trainers.get(self.subject.name)
-        return trainer.account if trainer else self.subject.name
+        return job.user not in _users(members)
 
     def _is_by_member(self, job: VertexJob) -> bool:
         """Return whether the member submitted a job. A group's jobs are its team's, of users that no list names."""
@@ -302,19 +314,19 @@ class _Change:
         teams = groups_of(self.comparison.old, [self.member])
         return job.team in (*teams, "") and job.user not in _users(self.comparison.before.people)
 
-    def _is_by_code(self, job: VertexJob) -> bool:
-        """Return whether a job ran as the service account, and named the bucket or secret that it loses."""
-        environment = [variable for pool in job.worker_pools for variable in pool.env]
-        named = {
-            "bucket": self.subject.name in job.buckets,
-            "secret": any(f"/secrets/{self.subject.name}/" in variable for variable in environment),
-        }
-        return self.member == f"serviceAccount:{job.service_account}" and named.get(self.subject.what, True)
+    def _is_by_grant(self, job: VertexJob) -> bool:
+        """Return whether the member submitted a job, or the job's code as that account used the bucket or secret."""
+        if self.member != f"serviceAccount:{job.service_account}":
+            return self._is_by_member(job)
+        environment = " ".join(variable for pool in job.worker_pools for variable in pool.env)
+        named = {"bucket": self.subject.name in job.buckets, "secret": f"/secrets/{self.subject.name}/" in environment}
+        return named.get(self.subject.what, True)
 
     @property
     def rank(self) -> tuple[int, int, int, int]:
         """Sort key: the worst change is first."""
-        return (-self.grade, -len(self.uses), -int(self.member in PUBLIC), -strength(self.right))
+        uses = len(self.uses) if self.is_loss else 0
+        return (-self.grade, -uses, -int(self.member in PUBLIC), -strength(self.right))
 
 
 def findings(comparison: Comparison, differences: Iterable[Difference]) -> Iterator[Finding]:
@@ -322,7 +334,7 @@ def findings(comparison: Comparison, differences: Iterable[Difference]) -> Itera
     for difference in differences:
         for member, right, _ in difference.keys:
             change = _Change(comparison, difference, member, right)
-            if not change.is_move:
+            if not change.is_move or (change.is_loss and change.uses):
                 grouped.setdefault((change.subject, change.is_loss), []).append(change)
     for (_, is_loss), changes in grouped.items():
         changes.sort(key=lambda change: change.rank)
@@ -374,22 +386,28 @@ def _loss(changes: list[_Change]) -> Finding:
 
 
 def _exception(change: _Change) -> str:
-    """Return who still can, as the end of a sentence: no one reads who is in a group."""
-    after = change.comparison.after
-    owners = change.comparison.new.owners(change.subject.name)
+    """Return who still can, as the end of a sentence."""
     if change.right == _CLUSTER:
+        owners = change.comparison.new.owners(change.subject.name)
         return f", only team {few(f'`{name}`' for name in owners)} can"
     if change.right not in (_SUBMIT, _SUBMIT_AS):
         return ""
-    if not after.people:
+    if not change.comparison.after.people:
         return ", and no submitter is left"
-    trainer = after.trainers.get(change.subject.name)
-    of_trainer = trainer.submitters if trainer else {}
-    listed = after.submitters if change.subject.what == "workspace" else of_trainer
-    wider = {"user": ("group:",), "group": (f"domain:{domain_of(change.member)}",)}
-    prefixes = wider.get(change.member.partition(":")[0], ())
-    groups = [shown_member(member) for member in listed if member.startswith(prefixes)]
+    groups = _wider_members(change)
     return f", unless {few(groups)} includes them" if groups else ""
+
+
+def _wider_members(change: _Change) -> list[str]:
+    """Return the listed groups that may include a person, and the domain that may include a group."""
+    after = change.comparison.after
+    listed: Mapping[str, object] = after.submitters
+    trainer = after.trainers.get(change.subject.name)
+    if change.right == _SUBMIT_AS:
+        listed = trainer.submitters if trainer else {}
+    kind = change.member.partition(":")[0]
+    prefixes = {"user": "group:", "group": f"domain:{domain_of(change.member)}"}
+    return [shown_member(member) for member in listed if kind in prefixes and member.startswith(prefixes[kind])]
 
 
 def _finding(kind: str, verb: str, changes: list[_Change], sentence: str, fix: str) -> Finding:

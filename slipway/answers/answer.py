@@ -114,7 +114,7 @@ def _changed_values(before: Answer, after: Answer) -> tuple[str, ...]:
 
 def _change(found: Difference) -> object:
     """Return what must be equal for two differences to be one."""
-    sides = []
+    sides: list[object] = []
     for side in (found.before, found.after):
         if side is None:
             sides.append(None)

@@ -6,7 +6,7 @@ A name, an error or a warning may repeat a secret that a stack or a template has
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from functools import cache
 from itertools import chain
 from typing import Any, Protocol, Self, TypeVar
@@ -35,12 +35,12 @@ Whole = TypeVar("Whole", bound=Rewritable)
 def mask(whole: Whole, comparison: Comparison) -> Whole:
     """Return a review without secrets: by their form, by the name before them, and values that the stack declares."""
     values = sorted(declared_secrets(comparison), key=len, reverse=True)
-    known = re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, values))})(?![\w-])") if values else None
+    nothing = "(?!)"
+    declared = re.compile(rf"(?<![\w-])({'|'.join(map(re.escape, values)) or nothing})(?![\w-])")
 
     @cache
     def rewrite(text: str) -> str:
-        hidden = without_named(text)
-        return known.sub(HIDDEN, hidden) if known else hidden
+        return declared.sub(HIDDEN, without_named(text))
 
     return whole.rewritten(rewrite)
 
@@ -51,27 +51,29 @@ def declared_secrets(comparison: Comparison) -> frozenset[str]:
     steps = comparison.preview.steps if comparison.preview else ()
     resources = chain.from_iterable((step.old, step.new) for step in steps)
     declared += [resource.inputs for resource in filter(None, resources)]
+    texts: set[tuple[str, str]] = set()
+    _collect(declared, "", texts)
     found: set[str] = set()
-    for name, text in set(_texts(declared)):
+    for name, text in texts:
         found.update(_secrets(name, text))
     names = {*_names(comparison.old), *_names(comparison.new), SECRET, UNKNOWN}
     return frozenset(value for value in found - names if len(value) >= _SHORTEST)
 
 
-def _texts(value: Any, name: str = "") -> Iterator[tuple[str, str]]:
-    """Yield each text of JSON with its name: its key, or the name of its variable or parameter."""
+def _collect(value: Any, name: str, found: set[tuple[str, str]]) -> None:
+    """Add each text of JSON with its name: its key, or the name of its variable or parameter."""
     if isinstance(value, str):
-        yield name, value
-    elif isinstance(value, Mapping):
-        own: str = str(value.get("name", ""))
-        names: dict[Any, str] = {"value": own, "default": own} if own else {}
+        found.add((name, value))
+    elif isinstance(value, dict):
+        own = str(value.get("name", ""))
         for key, item in value.items():
-            yield from _texts(item, names.get(key, str(key)))
+            is_value = bool(own) and key in ("value", "default")
+            _collect(item, own if is_value else key, found)
     elif isinstance(value, list | tuple):
         # A flag and its value may be two arguments.
-        yield name, " ".join(item for item in value if isinstance(item, str))
+        found.add((name, " ".join(item for item in value if isinstance(item, str))))
         for item in value:
-            yield from _texts(item, name)
+            _collect(item, name, found)
 
 
 def _secrets(name: str, text: str) -> Iterator[str]:

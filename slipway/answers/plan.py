@@ -24,6 +24,7 @@ from slipway.model.cluster_fields import NAMES, FieldDifference, compare, machin
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.model.machines.spec import MachineGroup
+from slipway.model.machines.table import regions
 from slipway.model.prices import Price, dollars
 from slipway.model.season import moment_in_words
 
@@ -233,8 +234,8 @@ def _replaced(plan: ClusterPlan, new: Cluster) -> Finding:
     if not plan.is_created:
         parts.append(f"`{new.id}` exists already")
     elif new.minimum_machines:
-        needed = machines_text(new.minimum_machines)
-        parts.append(f"Needs {needed} more now")
+        needed = machines_text(new.minimum_machines, " more")
+        parts.append(f"Needs {needed} now")
     if plan.is_lost:
         parts.append("The deployed cluster failed or no longer exists")
     elif plan.jobs and plan.drains:
@@ -254,7 +255,7 @@ def _replaced_in_place(plan: ClusterPlan) -> Finding:
         grade = Grade.NOTE
     elif plan.jobs:
         grade = Grade.BLOCKING
-        parts.append(f"the deployment is rejected while {jobs_text(plan.jobs)} runs")
+        parts.append(f"the deployment is rejected until the cluster is idle: {jobs_text(plan.jobs)}")
         fix = "deploy after the last job ends, or set `replacement: rollover`"
     elif scarce:
         grade = Grade.BLOCKING
@@ -271,7 +272,7 @@ def _deleted(plan: ClusterPlan) -> Finding:
     if plan.is_lost:
         sentence = "delete: the cluster failed or no longer exists"
     elif plan.drains and plan.jobs:
-        sentence = f"drain, then delete: takes no new jobs, and is deleted when {jobs_text(plan.jobs)} ended"
+        sentence = f"drain, then delete: takes no new jobs, and is deleted after {jobs_text(plan.jobs)}"
     elif plan.drains:
         sentence = "drain, then delete: takes no new jobs; a later deployment deletes it"
     if isinstance(plan.becomes, DormantCluster):
@@ -457,7 +458,7 @@ def _cancelled(comparison: Comparison) -> Iterator[Finding]:
         jobs = comparison.world.jobs_on(id_)
         if jobs or id_ in busy:
             who = jobs_text(jobs) or "unlisted work"
-            sentence = f"{who} on it: cancelled, as Pulumi deletes `{id_}` and does not wait"
+            sentence = f"cancels {who}: Pulumi deletes `{id_}` without waiting"
             fix = "deploy after the jobs end, or keep the cluster declared until then"
             found = KINDS["jobs-cancelled"].of(_subject(comparison, id_), sentence, fix)
             facts = {"jobs": len(distinct(jobs)), "users": users(jobs)}
@@ -493,15 +494,20 @@ def _deleted_unplanned(comparison: Comparison, step: Touched) -> Iterator[Findin
     """Yield a cluster that Pulumi deletes although it is declared, or that no catalog has."""
     id_ = step.physical
     clusters = _live_clusters(comparison)
-    if clusters is not None and id_ not in clusters:
+    region = step.was.get("location") or comparison.old.region
+    # A review does not read the clusters of a region that has no machines.
+    is_read = clusters is not None and region in (comparison.old.region, *regions())
+    cluster = (clusters or {}).get(id_)
+    if is_read and cluster is None:
         return
-    held = clusters[id_].machines if clusters else ()
+    held = cluster.machines if cluster else ()
     is_declared = id_ in comparison.after.kept or comparison.new.cluster_named(id_) is not None
     field = next(iter(step.replaces), "")
     because = f" because of `{field}`" if field else ""
     declared = ", although the program declares it" if is_declared else ""
     sentence = f"delete: Pulumi deletes `{id_}`{because}{declared}; gives back {machines_text(held) or 'its machines'}"
-    grade = Grade.BLOCKING if is_declared or _scarce(held) else Grade.WARNING
+    is_known = is_read and not is_declared and not _scarce(held)
+    grade = Grade.WARNING if is_known else Grade.BLOCKING
     fix = "find what in the program deletes it"
     yield KINDS["cluster-deleted"].of(_subject(comparison, id_), sentence, fix, grade=grade, field=field)
 
@@ -550,10 +556,10 @@ def idle_price(cluster: Cluster) -> Price:
     return sum((pool.price_per_hour * pool.min for pool in cluster.pools), Price())
 
 
-def machines_text(groups: Iterable[MachineGroup]) -> str:
-    """Return ``1 `a3-highgpu-8g` and 2 `n1-standard-8` ``; empty for none."""
+def machines_text(groups: Iterable[MachineGroup], more: str = "") -> str:
+    """Return ``1 `a3-highgpu-8g` and 2 `n1-standard-8` ``; empty for none. `more` stands behind each number."""
     counts = _sums((str(group.machine), group.count) for group in groups)
-    return join(f"{count:,} `{machine}`" for machine, count in counts.items() if count)
+    return join(f"{count:,}{more} `{machine}`" for machine, count in counts.items() if count)
 
 
 def _scarce(groups: Iterable[MachineGroup]) -> tuple[MachineGroup, ...]:

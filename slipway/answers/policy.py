@@ -48,8 +48,7 @@ def answers(comparison: Comparison, side: Side) -> Iterator[Answer]:
     deployed = comparison.old.clusters
     for cluster, pool in _unused_pools(catalog):
         name = f"{cluster}/{pool.name}"
-        # New machines are often declared before their template.
-        values = {"accelerators": bool(pool.machine.accelerator) and cluster in deployed}
+        values = {"accelerators": bool(pool.machine.accelerator), "deployed": cluster in deployed}
         text = "no template can run on it, and it is billed"
         yield Answer(_WARNING, (name,), Subject("pool", name), text=text, values=values)
     for image, names in ended_images(catalog.templates.values(), comparison.world.now).items():
@@ -67,13 +66,19 @@ def findings(comparison: Comparison, differences: Sequence[Difference]) -> Itera
             fix = "change what breaks the rule, or ask the owner of the policy"
             yield KINDS[kind].of(answer.subject, answer.text, fix, grade=grade, field=_field_of(answer.subject))
         elif answer and difference.is_new and not comparison.first:
-            grade = Grade.BLOCKING if answer.values.get("accelerators") else Grade.WARNING
-            yield KINDS["stack-warning"].of(answer.subject, answer.text, grade=grade)
+            yield KINDS["stack-warning"].of(answer.subject, answer.text, grade=_grade_of_warning(answer))
     if not comparison.first and not comparison.unknown:
         yield from _loosened_rules(comparison.before.policy, comparison.after.policy)
         yield from _loosened_severities(comparison.before.policy, comparison.after.policy)
         yield from _loosened_quota_check(comparison)
         yield from _allowances(comparison)
+
+
+def _grade_of_warning(answer: Answer) -> Grade:
+    # New machines are often declared before their template.
+    if not answer.values.get("deployed", True):
+        return Grade.NOTE
+    return Grade.BLOCKING if answer.values.get("accelerators") else Grade.WARNING
 
 
 def policy_text(comparison: Comparison) -> str:

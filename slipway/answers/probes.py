@@ -91,17 +91,17 @@ def probes(comparison: Comparison) -> tuple[Probe, ...]:
 
 
 def _affected(comparison: Comparison) -> Mapping[str, tuple[Template, Template]]:
-    """Return both sides of each template that differs, or all if a part of the stack does that decides on submissions.
+    """Return both sides of each template that differs, or a part of the stack that decides on its submissions.
 
     A template on one side only is there on both.
     """
-    old = comparison.old
-    new = comparison.new
-    every = _deciding_parts(old) != _deciding_parts(new)
     found: dict[str, tuple[Template, Template]] = {}
-    for name, template in {**old.templates, **new.templates}.items():
-        if every or _differ(comparison, name):
-            found[name] = (old.templates.get(name, template), new.templates.get(name, template))
+    for name, template in {**comparison.old.templates, **comparison.new.templates}.items():
+        old = comparison.old.templates.get(name, template)
+        new = comparison.new.templates.get(name, template)
+        has_same_parts = _deciding_parts(comparison.old, old) == _deciding_parts(comparison.new, new)
+        if not has_same_parts or _differ(comparison, name):
+            found[name] = (old, new)
     return found
 
 
@@ -112,12 +112,11 @@ def _differ(comparison: Comparison, name: str) -> bool:
     return comparison.before.templates.get(name) != comparison.after.templates.get(name)
 
 
-def _deciding_parts(catalog: Catalog) -> object:
-    clusters = {name: (cluster.pools, cluster.region) for name, cluster in catalog.clusters.items()}
-    clusters_of_teams = {name: team.clusters for name, team in catalog.teams.items()}
+def _deciding_parts(catalog: Catalog, template: Template) -> object:
+    clusters = {offer.cluster: catalog.clusters.get(offer.cluster) for offer in template.offers}
     limits = (catalog.confirm_above, catalog.agents, catalog.sessions)
     places = (catalog.region, catalog.other_regions, catalog.reservations, catalog.dormant)
-    return (clusters, clusters_of_teams, limits, places)
+    return (clusters, catalog.teams, limits, places)
 
 
 def _generated(comparison: Comparison, old: Template, new: Template) -> Iterator[Probe]:
@@ -137,15 +136,16 @@ def _generated(comparison: Comparison, old: Template, new: Template) -> Iterator
 
 
 def _variants(old: Template, new: Template) -> Iterator[Mapping[str, str]]:
-    """Yield values of parameters: each case of the offers, the largest ones, and all of an edited parameter."""
+    """Yield values of parameters: each case of the offers, and those of a parameter that decides or is edited."""
     for offer in (*old.offers, *new.offers):
         case = {name: render(values[0]) for name, values in offer.when.items()}
         case.pop(OF_TEAM, None)
         yield case
-    yield {parameter.name: plain(parameter.max) for parameter in old.parameters if parameter.max is not None}
+    deciding = _deciding_parameters(old)
     declared = {parameter.name: replace(parameter, help="") for parameter in new.parameters}
     for parameter in old.parameters:
-        if declared.get(parameter.name) == replace(parameter, help=""):
+        is_same = declared.get(parameter.name) == replace(parameter, help="")
+        if is_same and parameter.name not in deciding:
             continue
         bounds = [plain(end) for end in (parameter.min, parameter.max) if end is not None]
         default = render(parameter.default or _SAMPLES[parameter.type])
@@ -156,8 +156,7 @@ def _variants(old: Template, new: Template) -> Iterator[Mapping[str, str]]:
 def _required(template: Template) -> Mapping[str, str]:
     """Return a value of each parameter that has no default."""
     required = [parameter for parameter in template.parameters if parameter.required]
-    values = {each.name: (*each.choices, each.min or _SAMPLES[each.type]) for each in required}
-    return {name: render(listed[0]) for name, listed in values.items()}
+    return {each.name: render((*each.choices, each.min or _SAMPLES[each.type])[0]) for each in required}
 
 
 def _used(old: Template, new: Template, jobs: Iterable[VertexJob]) -> Iterator[tuple[Probe, VertexJob]]:
@@ -181,9 +180,9 @@ def _used(old: Template, new: Template, jobs: Iterable[VertexJob]) -> Iterator[t
 
 
 def _named_type(template: Template, job: VertexJob) -> str | None:
-    """Return the capacity type that its submitter must have named: the default order doesn't lead there."""
+    """Return the capacity type that a job depends on; None for the one where the default order begins."""
     for first in template.offers[:1]:
-        if first.wait or first.capacity_type == job.capacity_type:
+        if first.capacity_type == job.capacity_type:
             return None
     return job.capacity_type
 

@@ -9,14 +9,13 @@ from slipway.answers.answer import Answer, Difference, State
 from slipway.answers.comparison import Comparison, Side
 from slipway.base.formatting import join
 from slipway.deploying.deployment.schedule import prepared
-from slipway.deploying.generations.action import DELETE, Action, What
+from slipway.deploying.generations.action import DELETE, Action, What, Why
 from slipway.google.live import Increase, Unknown
 from slipway.google.quota.assessment import assess
 from slipway.google.quota.metrics import request_command
 from slipway.google.quota.report import QuotaReport, QuotaRow
 from slipway.google.quota.seasons import Readiness
 from slipway.google.quotas import PREFIX
-from slipway.model.facts import QuotaFacts
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.model.season import MACHINES, moment_in_words
@@ -65,7 +64,7 @@ def findings(comparison: Comparison, differences: Sequence[Difference]) -> Itera
             continue
         if difference.question == _NOW:
             short_now.add(key)
-            yield _short_now(comparison.after.quota, rows[key])
+            yield _short_now(comparison, rows[key])
         elif difference.question == _MOST and key not in short_now:
             yield _short_at_most(comparison, rows[key])
         elif difference.question == _RUN:
@@ -156,16 +155,22 @@ def _readiness(comparison: Comparison, side: Side) -> Mapping[str, Readiness]:
     return prepared(_actions(comparison, side), live, region, now, strict=facts.quota.strict, asked=requests)
 
 
-def _short_now(quota: QuotaFacts, row: QuotaRow) -> Finding:
+def _short_now(comparison: Comparison, row: QuotaRow) -> Finding:
     needed = sum(row.created.values())
-    asked = 0 if row.elsewhere else (quota.requests or {}).get(row.metric, 0)
+    requests = comparison.after.quota.requests or {}
+    asked = 0 if row.elsewhere else requests.get(row.metric, 0)
     limit = row.limit or 0
     sentence = f"{_named(row.created)} needs {needed:,} more now: limit {limit:,}, short by {row.short:,}"
+    kind = KINDS["quota-short-now"]
     grade = Grade.BLOCKING
     if asked >= limit + row.short:
         sentence = f"{sentence}; created when Google grants the requested {asked:,}"
         grade = Grade.WARNING
-    found = KINDS["quota-short-now"].of(_subject(row), sentence, _fix(row, limit + row.short), grade=grade)
+    # A deployment leaves out a cluster whose season begins without quota.
+    if row.created.keys() <= _dated(comparison):
+        kind = KINDS["season-awaits-quota"]
+        grade = Grade.WARNING
+    found = kind.of(_subject(row), sentence, _fix(row, limit + row.short), grade=grade)
     return replace(found, facts={"metric": row.metric, "limit": limit, "short": row.short, "needed": needed})
 
 
@@ -220,14 +225,26 @@ def _unknown(comparison: Comparison, report: QuotaReport) -> Iterator[Finding]:
     # A review that can't read the clusters is incomplete, which it reports once.
     if comparison.unknown or isinstance(comparison.world.live.clusters, Unknown):
         return
-    before = {row.key: row.ceiling for row in _report(comparison, Side.BEFORE).lines}
-    rows = [row for row in report.lines if row.state == "unknown" and row.ceiling > before.get(row.key, 0)]
+    before: dict[tuple[str, str], int] = {}
+    for row in _report(comparison, Side.BEFORE).lines:
+        before |= {(row.key, who): amount for who, amount in row.drawn.items()}
+    dated = _dated(comparison)
+    rows = []
+    for row in report.lines:
+        grown = [who for who, amount in row.drawn.items() if amount > before.get((row.key, who), 0)]
+        if row.state == "unknown" and {who.partition("/")[0] for who in grown} - dated:
+            rows.append(row)
     if rows:
         names = _named({_short_name(row.metric): 0 for row in rows})
         why = next((found.sentence for found in report.findings if found.kind == "quota-unknown"), "")
         sentence = f"the limit or the use of {names} could not be read"
         found = KINDS["quota-unknown"].of(Subject("quota"), sentence)
         yield replace(found, details=(why,) if why else ())
+
+
+def _dated(comparison: Comparison) -> frozenset[str]:
+    """Return the names of clusters that the deployed dates create."""
+    return frozenset(action.cluster for action in comparison.actions if action.why in (Why.SEASON, Why.AWAITED))
 
 
 def _fix(row: QuotaRow, enough: int) -> str:

@@ -229,7 +229,7 @@ def _retention(key: str, before: Any, after: Any) -> str:
         return f"deleted objects can be restored for {_days(before, name, _WEEK)} → {_days(after, name, _WEEK)}"
     if key == "retentionPolicy":
         name = "retentionPeriod"
-        locked = ", locked: nobody can shorten it later" if after.get("isLocked") else ""
+        locked = ", locked: it can never be shortened" if after.get("isLocked") else ""
         return f"minimum retention of objects {_days(before, name, 0)} → {_days(after, name, 0)}{locked}"
     return ""
 
@@ -251,7 +251,7 @@ def _days(policy: Mapping[str, Any], key: str, default: float) -> str:
 
 
 def _drift(comparison: Comparison, touched: Touched, subject: Subject) -> Iterator[Finding]:
-    """Find what somebody changed by hand and the deployment restores, grants included."""
+    """Find manual changes that the deployment reverts, removed grants included."""
     if form(touched.type) is not None and touched.by_hand:
         for grant in grants(touched, touched.new):
             sentence = f"`{grant.role}` of `{grant.member}` was removed by hand; the deployment grants it again"
@@ -289,7 +289,7 @@ def _workspaces(comparison: Comparison) -> Iterator[Finding]:
         clusters = sorted(set[str]().union(*(inputs.get("clusters") or () for inputs in catalogs)))
         lost = f"{counted(len(clusters), 'cluster')} and {counted(len(templates), 'template')}"
         sentence = f"is removed with {lost}; its submitters can no longer submit"
-        found = KINDS["resource-deleted"].of(Subject("workspace", stack), sentence, "keep it until nobody uses it")
+        found = KINDS["resource-deleted"].of(Subject("workspace", stack), sentence, "keep it until it is unused")
         yield replace(found, details=(*map("cluster `{}`".format, clusters), *map("template `{}`".format, templates)))
 
 

@@ -187,12 +187,12 @@ def shown_member(member: str) -> str:
         return f"the new service account of `{member.removeprefix(UNKNOWN).strip()}`"
     if not name:
         return member
-    words = {"user": "", "serviceAccount": "service account ", "domain": "everyone of domain "}
+    words = {"user": "", "serviceAccount": "service account ", "domain": "all users of domain "}
     return f"{words.get(kind, f'{kind} ')}`{name}`"
 
 
 def is_crowd(member: str) -> bool:
-    """Return whether a member is the public, a domain or a whole identity pool, so that nobody lists the people."""
+    """Return whether a member is the public, a domain or a whole identity pool, whose people no list names."""
     is_pool = member.startswith("principalSet:") and member.endswith("/*")
     return is_pool or member.startswith((*PUBLIC, "domain:"))
 

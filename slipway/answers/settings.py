@@ -339,14 +339,8 @@ def _text(tree: Tree) -> str:
     return str(tree) or '""'
 
 
-@_text.register(type(None))
-def _(tree: Tree) -> str:
-    return ""
-
-
-@_text.register
-def _(tree: tuple) -> str:  # type: ignore[type-arg]
-    return ", ".join(map(_text, tree)) or "[]"
+_text.register(type(None), lambda tree: "")
+_text.register(tuple, lambda tree: ", ".join(map(_text, tree)) or "[]")
 
 
 @_text.register
@@ -407,30 +401,12 @@ def _words(table: Sequence[Field[Any]], spec: object) -> dict[str, Tree]:
     return {field.key: tree_of(field.words(spec) or None) for field in table}
 
 
-@tree_of.register(type(None))
-def _(value: None) -> Tree:
-    return None
-
-
-@tree_of.register
-def _(value: bool) -> Tree:
-    return str(value).lower()
-
-
-@tree_of.register(int)
-@tree_of.register(float)
-def _(value: float) -> Tree:
-    return plain(value)
-
-
-@tree_of.register
-def _(value: timedelta) -> Tree:
-    return exact_span(value.total_seconds())
-
-
-@tree_of.register
-def _(value: datetime) -> Tree:
-    return moment_in_words(value)
+tree_of.register(type(None), lambda value: None)
+tree_of.register(bool, lambda value: str(value).lower())
+tree_of.register(int, plain)
+tree_of.register(float, plain)
+tree_of.register(timedelta, lambda value: exact_span(value.total_seconds()))
+tree_of.register(datetime, moment_in_words)
 
 
 @tree_of.register

@@ -10,7 +10,7 @@ from typing import cast
 from slipway.answers.answer import Answer, Difference, State, Value
 from slipway.answers.comparison import DAYS, Comparison
 from slipway.answers.probes import Probe, probes
-from slipway.answers.submissions import CAUSE, MACHINES, OFFER, ORDER, PRICE, RUN_COST, TIME_LIMIT
+from slipway.answers.submissions import CAUSE, MACHINES, OFFER, ORDER, PRICE, RUN_COST, TIME_LIMIT, WAIT
 from slipway.base.formatting import counted, exact_span, few, short
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Unknown
@@ -18,14 +18,15 @@ from slipway.google.quota.metrics import ALL_SHORT_COMMAND
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
 
-_LONGEST = 100
+_LONGEST = 80
 _FORMATS: Mapping[str, Callable[[float], str]] = {
     TIME_LIMIT: exact_span,
+    WAIT: exact_span,
     PRICE: lambda price: f"${price:,.2f}/h",
     RUN_COST: lambda costs: f"${costs:,.2f}",
 }
-_HIDDEN = (RUN_COST, ORDER)
-"""Values whose changes other findings, or other values, say as well."""
+_GAINS: Mapping[str, int] = {PRICE: -1, RUN_COST: -1, TIME_LIMIT: 1}
+"""The direction in which a change of a number harms no submission."""
 _KEEP = "keep what these submissions use, or ask their users first"
 
 
@@ -47,8 +48,8 @@ class _Change:
     @property
     def warnings(self) -> Sequence[str]:
         """The warnings that are new."""
-        known = self.before.text.splitlines()
-        return [line for line in self.after.text.splitlines() if line not in known]
+        known = set(self.before.text.splitlines())
+        return sorted(set(self.after.text.splitlines()) - known)
 
 
 @dataclass(frozen=True)
@@ -66,11 +67,8 @@ class _Group:
 
     @property
     def texts(self) -> str:
-        """Return ``` `--capacity spot` and 2 other submissions ```."""
-        texts = dict.fromkeys(change.probe.text for change in self.changes)
-        rest = len(texts) - 1
-        first = self.changes[0].probe.text
-        return f"{first} and {counted(rest, 'other submission')}" if rest else first
+        """Return ``` `--capacity spot` and 2 more ```."""
+        return few(dict.fromkeys(change.probe.text for change in self.changes), 1)
 
     @property
     def reason(self) -> str:
@@ -115,7 +113,9 @@ def _of_template(group: _Group) -> Iterator[Finding]:
     if group.subject.name in group.comparison.old.templates:
         yield from _accepted(accepted)
         yield from _rejections(rejected)
-        yield from _altered(altered)
+        # A finding about a capacity type says that it is lost or new.
+        told = [change for change in (*rejected.changes, *accepted.changes) if change.probe.asked.capacity_type]
+        yield from _altered(altered, {RUN_COST, ORDER} if told else {RUN_COST})
         yield from _warned(altered)
     elif group.subject.name in group.comparison.renamed:
         yield from _rejections(rejected)
@@ -175,7 +175,7 @@ def _rejection(group: _Group, kind: str) -> str:
     return f"rejects {group.texts}: {group.reason}"
 
 
-def _altered(group: _Group) -> Iterator[Finding]:
+def _altered(group: _Group, hidden: set[str]) -> Iterator[Finding]:
     """Yield what changes for accepted submissions, each value once."""
     lines: dict[str, str] = {}
     details: list[str] = []
@@ -189,9 +189,9 @@ def _altered(group: _Group) -> Iterator[Finding]:
             details.append(line if line == known else f"{change.probe.text}: {line}")
             if not _improves(name, old, new):
                 grade = Grade.WARNING
-    shown = [line for name, line in lines.items() if name not in _HIDDEN]
+    shown = [line for name, line in lines.items() if name not in hidden]
     if shown:
-        what = f"{group.changes[0].probe.text}: {few(shown, 3)}"
+        what = f"{group.changes[0].probe.text}: {few(shown, 2)}"
         yield group.finding("submission-changed", what, grade, details)
 
 
@@ -205,12 +205,11 @@ def _warned(group: _Group) -> Iterator[Finding]:
 
 def _improves(name: str, old: Value, new: Value) -> bool:
     """Return whether a change of this value can't harm a submission."""
-    if name in (PRICE, RUN_COST):
-        return float(str(new)) < float(str(old))
-    if name == TIME_LIMIT:
-        return float(str(new)) > float(str(old))
-    is_new_parameter = old is None and name.startswith("default of ")
-    return is_new_parameter or name == ORDER
+    if name in _GAINS:
+        return _GAINS[name] * (float(str(new)) - float(str(old))) > 0
+    if name == ORDER:
+        return str(new).startswith(str(old))
+    return old is None and name.startswith("default of ")
 
 
 def _shown(name: str, value: Value) -> str:

@@ -36,6 +36,7 @@ REQUEST = "request"
 OFFER = "offer"
 """Causes of a rejection: the submission itself is wrong, or no offer can run it."""
 PLACE = "place"
+WAIT = "wait for the first capacity type"
 TYPE = "capacity type"
 ORDER = "order of capacity types"
 MACHINES = "machines"
@@ -81,7 +82,7 @@ def _answer(catalog: Catalog, probe: Probe, name: str, now: datetime) -> Answer:
     try:
         prepared = prepare(catalog, replace(probe.asked, template=name), "")
         possible = _possible(prepared, probe, now)
-        values = {**_values(prepared, possible), **_costs(prepared, probe, possible)}
+        values = {**_costs(prepared, probe, possible), **_values(prepared, possible)}
     except ConfigError as error:
         why = error.why.partition("\n")[0]
         # Of wrong parameters, the mistake itself says enough.
@@ -117,7 +118,7 @@ def _obstacle(catalog: Catalog, candidate: Candidate, now: datetime) -> str:
         reasons = [_cluster_obstacle(cluster, candidate, now) for cluster in catalog.clusters.values()]
         # Too few machines say more than other ones.
         reasons.sort(key=lambda reason: "maximum" not in reason)
-        return "".join(reasons[:1]) or "no cluster fits it"
+        return next(filter(None, reasons), "no cluster fits it")
     judgement = offline(candidate, reserved=catalog.reservations, now=now)
     if judgement:
         return "; ".join(judgement.reasons)
@@ -156,9 +157,9 @@ def _values(prepared: PreparedSubmission, possible: Sequence[Candidate]) -> dict
     spec = first.kind.spec_of(first.body)
     scheduling = spec.get("scheduling", {})
     values: dict[str, Value] = {}
-    values[ORDER] = join(dict.fromkeys(candidate.label for candidate in possible), "then")
+    values[ORDER] = " then ".join(dict.fromkeys(candidate.label for candidate in possible))
     values[TYPE] = first.offer.capacity_type
-    values["wait for the first capacity type"] = first.wait
+    values[WAIT] = first.wait
     values[PLACE] = ", ".join(pools_of(first.offer))
     values["region"] = first.region
     values[MACHINES] = _machines(first)
@@ -187,19 +188,17 @@ def _costs(prepared: PreparedSubmission, probe: Probe, possible: Sequence[Candid
     catalog = prepared.catalog
     first = possible[0]
     longest = longest_run(first)
-    values: dict[str, Value] = {TIME_LIMIT: longest, PRICE: 0.0, RUN_COST: 0.0, "confirmation of costs": False}
+    values: dict[str, Value] = {TIME_LIMIT: longest, PRICE: 0.0, RUN_COST: 0.0}
     if first.offer.capacity_type in PAID_ANYWAY:
         return values
     hourly = float(price(catalog, first).known)
     values[PRICE] = round(hourly, 4)
     values[RUN_COST] = round(hourly * longest / 3600, 2)
     costs = spending(prepared, [first])
-    if costs is None:
-        return values
-    values["confirmation of costs"] = True
-    problem = AgentSpending("an agent", catalog.stack, catalog.agents, Price()).problem(costs)
-    if problem and probe.submitter is Submitter.AGENT:
-        raise PolicyError(problem.why, fix=problem.fix)
+    if costs and probe.submitter is Submitter.AGENT:
+        problem = AgentSpending("an agent", catalog.stack, catalog.agents, Price()).problem(costs)
+        if problem:
+            raise PolicyError(problem.why, fix=problem.fix)
     return values
 
 
@@ -208,8 +207,8 @@ def _given_to_code(offer: Offer) -> dict[str, Value]:
     values: dict[str, Value] = {}
     for pool in offer.worker_pools:
         task = {**pool.get("containerSpec", {}), **pool.get("pythonPackageSpec", {})}
-        # The launcher's own arguments come before.
-        arguments = " ".join(map(str, task.get("args", ()))).rpartition("-- ")[2]
+        # The launcher's own arguments come before `--`.
+        arguments = " ".join((*map(str, task.get("args", ())), "")).rpartition("-- ")[2]
         for word in arguments.split():
             flag = word.partition("=")[0]
             values[f"argument {flag}"] = word

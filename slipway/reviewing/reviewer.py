@@ -10,7 +10,7 @@ from slipway.answers import cost, policy, quota
 from slipway.answers.comparison import Comparison
 from slipway.answers.masking import mask
 from slipway.answers.questions import ask, by_our_fault
-from slipway.answers.settings import settings
+from slipway.answers.settings import Setting, settings
 from slipway.base.formatting import first_lines, short
 from slipway.deploying.engine import events
 from slipway.deploying.engine.preview import Preview
@@ -42,7 +42,7 @@ def review(change: Change) -> Review:
     preview = comparison.preview or Preview()
     asked = ask(comparison)
     failed = list(asked.failed)
-    by_files = _attempt(failed, "files", lambda: tuple(file_findings(comparison, change.files)), ())
+    by_files: tuple[Finding, ...] = _attempt(failed, "files", lambda: tuple(file_findings(comparison, change.files)), ())
     found = [*asked.findings, *by_files, *preview_rejection(comparison.preview)]
     findings = sorted(_graded(comparison, _joined(_explained(found))), key=weight)
     begun = _interrupted_replacements(comparison)
@@ -53,7 +53,7 @@ def review(change: Change) -> Review:
     costs = _attempt(failed, "cost", lambda: cost.costs(comparison), None)
     quota_line = _attempt(failed, "quota", lambda: quota.quota_text(comparison), "")
     policy_line = _attempt(failed, "policy", lambda: policy.policy_text(comparison), "")
-    rows = _attempt(failed, "settings", lambda: settings(comparison), ())
+    rows: tuple[Setting, ...] = _attempt(failed, "settings", lambda: settings(comparison), ())
     # The program's warnings may have any content and length.
     quoted = first_lines((short(warning, _LONGEST_LINE) for warning in preview.warnings), _MOST_WARNINGS)
     whole = Review(

@@ -1,7 +1,6 @@
-"""A case of the corpus: a change of a small stack, the world that it meets, and a careful person's findings.
+"""A case of the corpus: a change of a small stack, the live resources, and the findings that are required.
 
-The expectations are a reviewer's, who pays for the machines and answers for the jobs; they were written from the
-effects of the change, not from the code's words.
+A case requires resource, kind, severity and numbers of a finding, never its wording.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -109,35 +108,32 @@ BUSY = World(jobs=(LARGE, Job("digits-night", "digits", user="nightly")))
 
 
 @dataclass(frozen=True)
-class Named:
+class Expected:
     """A required finding."""
 
     #: It is of one of these.
     kinds: tuple[str, ...]
-    #: In its subject.
-    subject: str
-    #: All are somewhere in it: in the sentence, the details or the key that it names.
-    words: tuple[str, ...]
-    #: It is at least as bad.
-    least: Grade
-    #: It hurts somebody.
-    harmful: bool
+    #: The name of its resource, or a part of the name.
+    resource: str
+    #: It is at least as severe.
+    severity: Grade
+    #: Amounts, dates and names of jobs that it includes.
+    numbers: tuple[str, ...] = ()
 
 
-def stops(kinds: str, subject: str = "", *words: str) -> Named:
-    """Return harm that nobody should deploy without being asked: it has to block, and nothing else may. `kinds`: one,
-    or several with ` | `."""
-    return Named(tuple(kinds.split(" | ")), subject, words, Grade.BLOCKING, harmful=True)
+def blocks(kinds: str, resource: str = "", *numbers: str) -> Expected:
+    """Return a finding that closes the gate, as no other may. `kinds`: one, or several with ` | `."""
+    return Expected(tuple(kinds.split(" | ")), resource, Grade.BLOCKING, numbers)
 
 
-def hurts(kinds: str, subject: str = "", *words: str) -> Named:
-    """Return harm, or a bill, that a reviewer has to be warned of, and that shuts no gate."""
-    return Named(tuple(kinds.split(" | ")), subject, words, Grade.WARNING, harmful=True)
+def warns(kinds: str, resource: str = "", *numbers: str) -> Expected:
+    """Return a warning."""
+    return Expected(tuple(kinds.split(" | ")), resource, Grade.WARNING, numbers)
 
 
-def tells(kinds: str, subject: str = "", *words: str) -> Named:
-    """Return a fact that a reviewer wants to know, and is not warned of unless it is among the other fair warnings."""
-    return Named(tuple(kinds.split(" | ")), subject, words, Grade.NOTE, harmful=False)
+def notes(kinds: str, resource: str = "", *numbers: str) -> Expected:
+    """Return a finding of any severity."""
+    return Expected(tuple(kinds.split(" | ")), resource, Grade.NOTE, numbers)
 
 
 @dataclass(frozen=True)
@@ -148,14 +144,12 @@ class Case:
     says: str
     edits: tuple[Edit, ...] = ()
     #: Required findings.
-    names: tuple[Named, ...] = ()
-    #: Kinds of other fair warnings, of any grade. Nothing else may be a warning, or block.
+    finds: tuple[Expected, ...] = ()
+    #: Kinds of other warnings that are true. No other finding is a warning or blocking.
     may: tuple[str, ...] = ()
     world: World = CALM
-    #: Edits of the base that are deployed already, by which this case differs from the others.
+    #: Edits of the base that are deployed already.
     given: tuple[Edit, ...] = ()
-    #: The kind of the public accident behind it, empty for an invented one.
-    accident: str = ""
     #: The engine's, by the deployed facts.
     steps: Callable[[Catalog], Iterable[EngineStep]] | None = None
     #: The engine's whole output.
@@ -166,10 +160,12 @@ class Case:
     recorded: str = ""
     #: Touched besides those of the edits.
     files: tuple[str, ...] = ()
-    #: Nothing may be mentioned.
+    #: Nothing is found at all.
     silent: bool = False
-    #: Words that no comment may have.
-    never: tuple[str, ...] = ()
+    #: Kinds that it nearly is, and of which nothing is found.
+    absent: tuple[str, ...] = ()
+    #: Texts that are secrets.
+    hidden: tuple[str, ...] = ()
 
     @property
     def by_itself(self) -> bool:
@@ -178,9 +174,9 @@ class Case:
 
     @property
     def harmless(self) -> bool:
-        return not any(name.harmful for name in self.names)
+        return all(expected.severity is Grade.NOTE for expected in self.finds)
 
 
 def silent(says: str, *edits: Edit, world: World = BUSY, **fields: Any) -> Case:
-    """Return a change that means nothing, so that nothing may be mentioned, whatever runs. `fields` are the case's."""
+    """Return a change that has no effect, whatever runs. `fields` are the case's."""
     return Case(says, edits, world=world, silent=True, **fields)

@@ -42,11 +42,11 @@ VERSION_TYPE = "gcp:secretmanager/secretVersion:SecretVersion"
 TEAM = "group:ml@acme.example"
 ADA = "user:ada@acme.example"
 NIGHTLY = "serviceAccount:nightly@acme-ml.iam.gserviceaccount.com"
-GRADES = stack("    advisory:\n", "    grades: { submitter-gone: warning }\n    advisory:\n")
+GRADES = stack("    advisory:\n", "    grades: { access-lost: change }\n    advisory:\n")
 H100 = "replicas: { min: 2, max: 4 }"
 WORKERS = "replicas: { min: 4, max: 16 }"
 LABELS = "labels: { team: platform, cost-center: research }"
-ANEW = ("capacity-found-anew", "generations-overlap", "cluster-new-generation")
+ANEW = ("cluster-replaced",)
 H100_ENTRY = """    h100:
       pools:
         workers: { machine: a3-highgpu-8g, disk: { type: pd-ssd, sizeGb: 500 }, replicas: { min: 2, max: 4 } }
@@ -179,7 +179,7 @@ def h100_limit(limit: int, *jobs: Job, **increase: str) -> World:
 TRAINING_NETWORK = "network: projects/123456789012/global/networks/training"
 OTHER_MACHINES = "alternatives: [{ pools: { workers: { machine: a2-highgpu-8g, replicas: 2 } } }]"
 MONEY = ("idle-cost", "most-cost")
-OFFERS = ("offer-unavailable", "offer-available", "run-cost", "no-offer-left")
+OFFERS = ("offer-unavailable", "submission-changed", "submission-rejected", "no-offer-left")
 
 
 def ago(days: int, *jobs: Job) -> World:
@@ -244,17 +244,11 @@ BENCH = stack(
     "    cpu:\n      displayName",
 )
 ANYTHING_OF_CPU = (
-    "cluster-team",
-    "cluster-retires",
+    *MONEY,
+    *OFFERS,
+    "access-gained",
+    "access-lost",
+    "capacity-changed",
     "cluster-deleted",
-    "season-changed",
-    "offer-unavailable",
-    "offer-available",
-    "fallback-wait",
-    "pool-unused",
-    "run-cost",
-    "offer-order",
-    "no-offer-left",
-    "idle-cost",
-    "most-cost",
+    "stack-warning",
 )

@@ -1,10 +1,12 @@
 """The play of a case through the decisions of a real preview, without the engine: from the files to the review."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cache
 
+from slipway.answers.comparison import Comparison
+from slipway.answers.comparison import World as Asked
 from slipway.base.errors import ResourceError, SlipwayError
 from slipway.deploying.deployment.deployment import Deployment, Packages, ProvenStack, plan_deployment
 from slipway.deploying.deployment.live_plan import as_it_stays, asked_for, refuse
@@ -19,27 +21,21 @@ from slipway.model.facts import Facts
 from slipway.model.labels import Revision
 from slipway.model.state import BUCKETS_ELSEWHERE, State, StateResource
 from slipway.model.state_refusals import refuse_move
-from slipway.answers.comparison import Comparison, World as Asked
 from slipway.reviewing.change.change import Change
-from slipway.reviewing.change.files import Files
-from slipway.reviewing.change.edits import edits
-from slipway.reviewing.change.files import deploys, has_pins, moved
-from slipway.reviewing.change.pins import changed
-from slipway.reviewing.change.programs import edited_lines, forgetting, job_file, same_program
+from slipway.reviewing.change.files import Files, Sides, is_code
 from slipway.reviewing.change.reading import as_declared
 from slipway.reviewing.review import Review
 from slipway.reviewing.reviewer import review
-from tests.review.case import STACK, Case, Edit, World
+from tests.review.case import Case, Edit, World
 from tests.review.checkout import BASE, proven, text
 from tests.review.world import METRIC, NOW, alive, limits, live, since_then, submitted, theirs
 from tests.slipway.reviewing.recordings import recorded
 
 OLD, NEW = Revision("3f9c2e1", dirty=False), Revision("81c0ff3", dirty=False)
-_JOBS = tuple(sorted(file.relative_to(BASE).as_posix() for file in BASE.glob("jobs/*/*.py")))
+_CODE = tuple(sorted(file.relative_to(BASE).as_posix() for file in BASE.rglob("*.py")))
 _NOTHING = Live(clusters=(), jobs=(), limits={}, catalog=None)
 _AS_ASKED: Mapping[str, int] = {}
 _UNREAD = Unknown("denied", "aiplatform.googleapis.com", "roles/aiplatform.viewer")
-_edits = cache(edits)
 Built = tuple[ProvenStack, Packages]
 
 
@@ -69,49 +65,26 @@ def change_of(case: Case) -> Change:
         return recorded(case.recorded)
     deployed = _read(case.given, case.edits, case.world)
     after, failed = _declared(case.given, case.edits, case.world)
-    gone = frozenset(edit.file for edit in case.edits if edit.new is None)
-    edited, code = frozenset(edit.file for edit in case.edits), _sides(case, lambda file: file.startswith("jobs/"))
-    acts = _sides(case, lambda file: deploys(file) and not has_pins(file))
-    alone = {
-        file: (text(file, case.given), text(file, (*case.given, *case.edits)))
-        for file in edited
-        if file.startswith("jobs/")
-    }
-    same = frozenset(file for file, sides in code.items() if same_program(file, *sides))
     there = replace(deployed.live, recent=deployed.ended)
     steps = case.steps(deployed.facts.catalog) if case.steps else None
     preview = case.preview if steps is None else Preview(tuple(steps))
     if case.world.unread:
         there = replace(there, clusters=_UNREAD, jobs=_UNREAD)
     before = None if case.world.first else deployed.facts
-    comparison = Comparison.between(
-        "prod", before, after, Asked(there, NOW, case.policies), preview=failed or preview
-    )
-    return Change(
-        comparison,
-        Files(
-            edited | frozenset(case.files),
-            gone,
-            same=same,
-            moved=moved(alone, gone),
-            lines={file: edited_lines(file, *sides) for file, sides in {**code, **acts}.items() if file not in same},
-            forgetting=forgetting(alone),
-            code={
-                file: job_file(text(file, (*case.given, *case.edits)), file)
-                for file in dict.fromkeys((*_JOBS, *(edit.file for edit in (*case.given, *case.edits))))
-                if file.startswith("jobs/") and file.endswith(".py") and file not in gone
-            },
-            pins={file: found for file, sides in _sides(case, has_pins).items() if (found := changed(*sides))},
-            stacks={"prod": _edits(text(STACK, case.given), text(STACK, (*case.given, *case.edits)))},
-        ),
-    )
+    comparison = Comparison.between("prod", before, after, Asked(there, NOW, case.policies), preview=failed or preview)
+    return Change(comparison, _files(case))
 
 
-def _sides(case: Case, reads: Callable[[str], bool]) -> Mapping[str, tuple[str, str]]:
-    """Return both sides of the edited files that something reads."""
-    names = {edit.file for edit in case.edits if reads(edit.file)}
-    sides = {file: (text(file, case.given), text(file, (*case.given, *case.edits))) for file in names}
-    return {file: both for file, both in sides.items() if all(both)}
+def _files(case: Case) -> Files:
+    every = (*case.given, *case.edits)
+    edited = frozenset(edit.file for edit in case.edits)
+    code = {file: text(file, every) for file in (*_CODE, *(edit.file for edit in every)) if is_code(file)}
+    return Files(
+        touched=edited | frozenset(case.files),
+        removed=frozenset(edit.file for edit in case.edits if edit.new is None),
+        texts={file: Sides(text(file, case.given), text(file, every)) for file in edited},
+        code={file: content for file, content in code.items() if content},
+    )
 
 
 @cache

@@ -4,9 +4,9 @@ from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
+from slipway.reviewing.consequence import consequence
 
 from slipway.model.findings.finding import Subject
-from slipway.reviewing.consequence import consequence
 from slipway.reviewing.review import Review
 from slipway.reviewing.told.comment import comment
 from tests import chromium

@@ -1,25 +1,20 @@
-"""Rules for what a template says: each of its fields has one, in words of at most thirty. # N8"""
+"""Each edited field of a template is in the table of settings. # N8"""
 
 from dataclasses import dataclass, fields, replace
 from functools import partial
 from typing import Any
 
 import pytest
+from slipway.answers.settings import settings
 
 from slipway.google.catalog.document import read, write
-from slipway.model.findings.finding import Section
 from slipway.model.kinds.settings import Study
 from slipway.reviewing.change.reading import as_declared
-from slipway.reviewing.review import review
-from slipway.reviewing.rules.declared import rule_of
-from slipway.reviewing.rules.table import ROWS
-from slipway.reviewing.rules.templates.leaves import flat
-from slipway.reviewing.rules.templates.requests import RULES, SILENT
-from slipway.reviewing.told.cards import LONGEST
+from slipway.reviewing.reviewer import review
 from slipway.template import JobTemplate, Parameter, Scheduling, WorkerPool
 from tests.review.case import Case, Edit, imports, more, stack, template
 from tests.review.checkout import BASE
-from tests.review.play import change_of, play
+from tests.review.play import change_of
 
 UPLOAD = 'ModelUpload("judge", "us-docker.pkg.dev/acme-ml/serve@sha256:{}")'
 TRAINERS = "  slipway:trainers:\n    judges:\n      submitters: [user:ada@acme.example]\n  slipway:policy:\n"
@@ -86,7 +81,8 @@ components: {task: {executorLabel: task}}
 deploymentSpec: {executors: {task: {container: {image: "python:3.11", command: ["true"]}}}}
 root: {dag: {tasks: {task: {componentRef: {name: task}}}}}
 """
-PIPE = """from slipway.template import JobTemplate
+PIPE = """from slipway.reviewing.reviewer import review
+from slipway.template import JobTemplate
 
 TEMPLATE = JobTemplate(
     name="pipe", summary="a pipeline", kinds=("pipeline",), pipeline="pipelines/a.yaml", capacity_types=("on-demand",)
@@ -197,8 +193,6 @@ FIELDS = (
 )
 FOR_PEOPLE = {(JobTemplate, "summary"), (Parameter, "help")}
 """What no job sees."""
-OWN, OTHERS = RULES[:-2], RULES[-2:]
-"""The rows for the paths that this version posts, and those for all others."""
 
 
 def test_every_field_is_edited_here() -> None:
@@ -207,35 +201,17 @@ def test_every_field_is_edited_here() -> None:
 
 
 @pytest.mark.parametrize("one", FIELDS, ids=lambda item: f"{item.of.__name__}.{item.name}")
-def test_a_field_has_a_rule(one: Field) -> None:
-    case = Case("", one.edits, given=one.given)
-    found = [each for each in play(case).consequences if each.section is not Section.PROGRAM]
-    assert found, play(case)
-    for each in found:
-        assert len(each.sentence.split()) <= LONGEST, each.sentence
-        assert "`: `" not in each.sentence and not each.sentence.startswith("`"), each.sentence
-    new = change_of(case).new
-    assert new
-    posted = {path for each in new.templates.values() for offer in each.offers for path in flat(offer, new)}
-    ruled = (path for path in posted if rule_of(path, RULES)[0] in OWN or SILENT.fullmatch(path))
-    assert posted - set(ruled) == set()
+def test_an_edit_is_in_the_table_of_settings(one: Field) -> None:
+    rows = settings(change_of(Case("", one.edits, given=one.given)).comparison)
+    assert rows
+    assert [row for row in rows if row.before == row.after] == []
 
 
 @pytest.mark.parametrize("one", FIELDS, ids=lambda item: f"{item.of.__name__}.{item.name}")
 def test_the_order_of_keys_is_no_edit(one: Field) -> None:
     """A published catalog has its keys in another order than the program."""
     change = change_of(Case("", one.edits, given=one.given))
-    published = as_declared(read(write(change.old), "published"))
-    assert change.before
-    reread = replace(change, before=replace(change.before, catalog=published))
-    assert review(reread).consequences == review(change).consequences
-
-
-def test_a_phrase_names_only_a_value_that_is_there() -> None:
-    assert all(rule.kind == "request-changed" for rule in OTHERS)
-    for rule in RULES:
-        for cases, absent in ((rule.appears, "{old}"), (rule.goes, "{new}")):
-            for told in cases.values() if cases != rule.changes else ():
-                row = ROWS.get(told, {}) if isinstance(told, str) else told
-                phrases = "".join(str(row.get(part, "")) for part in ("does", "so", "instead"))
-                assert absent not in phrases, rule
+    comparison = change.comparison
+    published = as_declared(read(write(comparison.before.catalog), "published"))
+    reread = replace(comparison, before=replace(comparison.before, catalog=published))
+    assert review(replace(change, comparison=reread)).findings == review(change).findings

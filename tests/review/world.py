@@ -14,11 +14,11 @@ from slipway.google.clusters import PersistentResource, ResourcePool
 from slipway.google.jobs import VertexJob, last_ends
 from slipway.google.live import Increase, Live, QuotaLimit
 from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.template import Offer
 from slipway.model.cluster import ClusterSpec
 from slipway.model.kinds import JobKind
 from slipway.model.labels import CODE_LABEL
 from slipway.model.machines.spec import MachineSpec
-from slipway.reviewing.change.usual import timeout_of
 from slipway.using.submission.parameters import resolve
 from slipway.using.submission.request import fill
 from tests.review.case import Job, World
@@ -38,7 +38,7 @@ def submitted(job: Job, catalog: Catalog) -> VertexJob:
     body = fill(catalog, template, offers[0], values, request_id=job.name, user=job.user, sent=sent)
     since = sent.isoformat()
     # None runs for longer than it may.
-    end = (sent + min(timedelta(hours=job.hours / 2), timedelta(seconds=timeout_of(template)))).isoformat()
+    end = (sent + min(timedelta(hours=job.hours / 2), timedelta(seconds=timeout_of(offers[0])))).isoformat()
     lived: dict[str, Any] = {
         "name": f"projects/1/locations/{catalog.region_of(offers[0].cluster)}/{kind.collection}/{job.name}",
         "displayName": job.name,
@@ -49,6 +49,12 @@ def submitted(job: Job, catalog: Catalog) -> VertexJob:
         **({"endTime": end} if job.state in ("SUCCEEDED", "FAILED", "CANCELLED") else {}),
     }
     return VertexJob.read({**body, **lived}, kind)
+
+
+def timeout_of(offer: Offer) -> float:
+    """Return the seconds after which the service ends a job; a week by default."""
+    text = str(offer.spec.get("scheduling", {}).get("timeout") or "604800s")
+    return float(text.removesuffix("s"))
 
 
 def _state(state: str, kind: JobKind) -> str:

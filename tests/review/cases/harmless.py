@@ -1,21 +1,20 @@
 """Harmless changes of the stack and the program: other spellings, the engine's usual steps, and time."""
 
-from tests.review.case import BUSY, QUIET, Case, World, h100, silent, stack, tells
+from tests.review.case import BUSY, QUIET, Case, World, h100, silent, stack, warns
 from tests.review.edits import DAY_OF_CLAIMS, OTHER_MACHINES, WEEK, makes
 from tests.review.engine import edits_work
 
 CASES = (
     silent("The engine makes a cluster as its stack file says", steps=makes(), world=BUSY),
-    Case("The bucket is protected from now on", recorded="protect", silent=True),
+    Case("A program publishes nothing to compare", finds=(warns("program-warning"),), recorded="protect"),
     silent(
         "Lifecycle rules in another order",
         steps=edits_work({"lifecycleRules": [DAY_OF_CLAIMS, WEEK]}, lifecycleRules=[WEEK, DAY_OF_CLAIMS]),
-        accident="a list that is compared by position",
     ),
     Case(
         "The alternatives of a cluster that is there go",
         (stack(f"      {OTHER_MACHINES}\n", ""),),
-        (tells("cluster-protection", "h100", "made of its own machines alone"),),
+        (warns("capacity-changed", "h100"),),
         given=(h100(OTHER_MACHINES),),
     ),
     silent(

@@ -1,6 +1,6 @@
 """Images of jobs and of the executor."""
 
-from tests.review.case import Case, Edit, hurts, template
+from tests.review.case import Case, Edit, template, warns
 from tests.review.edits import PIPELINE
 
 
@@ -15,23 +15,25 @@ def image_of_digits(arguments: str) -> tuple[Edit, ...]:
 GPU = "pytorch-gpu.2-4.py310"
 
 
-def image(says: str, name: str, old: str, new: str, *words: str) -> Case:
-    told = hurts("image-changed | executor-image-changed", name, *words)
-    return Case(says, (template(name, old, new),), (told,), accident="an image that lacked what the code imports")
+def image(says: str, name: str, old: str, new: str) -> Case:
+    return Case(says, (template(name, old, new),), (warns("dependency-changed", name), warns("submission-changed", name)))
 
 
 CASES = (
     Case(
         "A package becomes an image, whose files nobody keeps",
         image_of_digits("launcher=False"),
-        (hurts("image-changed", "digits", "instead of a package", "`$SLIPWAY_OUTPUT` are lost"),),
-        accident="results written to the disk of a container",
+        (
+            warns("submission-changed", "digits"),
+            warns("submission-warning", "digits"),
+            warns("dependency-changed", "digits"),
+        ),
     ),
-    image("An image of another Python", "lora", GPU, "pytorch-gpu.2-4.py312", "pytorch-gpu.2-4.py312"),
+    image("An image of another Python", "lora", GPU, "pytorch-gpu.2-4.py312"),
     Case(
         "A pipeline's tasks run in another image",
         (Edit(PIPELINE[0].file, "python:3.11", "python:3.12"),),
-        (hurts("image-changed", "train", "`python:3.12` instead of `python:3.11`"), hurts("request-changed", "train")),
+        (warns("submission-changed", "train"), warns("dependency-changed", "train")),
         given=PIPELINE,
     ),
 )

@@ -2,12 +2,11 @@
 
 from dataclasses import replace
 
-from tests.review.case import BUSY, Case, Edit, World, hurts, imports, more, stack, stops, tells, template
+from tests.review.case import BUSY, Case, Edit, World, blocks, imports, more, notes, stack, template, warns
 from tests.review.edits import (
     ALLOWED,
     IN_BOTH,
     LARGER_SHAPE,
-    NIGHTLY,
     OTHER_REGIONS,
     PIPELINE,
     POLICY,
@@ -39,31 +38,23 @@ CASES = (
     Case(
         "Jobs leave machines of their own for the cluster of a team for which a new label has them count",
         (template("tune", '("spot",)', '("pool",)'), counts("tune", "search")),
-        (hurts("offer-gone", "tune spot", "(team `search` alone)"), tells("offer-added", "tune pool", "can use pool")),
+        (warns("submission-changed", "tune"), blocks("no-offer-left", "tune")),
         given=(*TEAMS, more("tune", 'capacity_types=("spot",)')),
-        may=("request-changed", "run-cost"),
-        never=("can't submit", "can also use"),
-        accident="a night's runs that waited behind another team's",
+        may=("submission-changed",),
     ),
     Case(
         "A pipeline's task needs more memory than everybody's machines have, and a team's alone suffice",
         (Edit(PIPELINE[0].file, '"memoryLimit": 8.0', '"memoryLimit": 64.0'),),
-        (
-            hurts("offer-gone", "train", "can't use pool `cpu` any more", f"`{NIGHTLY}` can't submit `train` any more"),
-            hurts("request-changed", "train", "another version"),
-        ),
+        (warns("submission-changed", "train"), blocks("no-offer-left", "train")),
         given=(
             *PIPELINE,
             template("train", '("on-demand",)', '("pool",)'),
             stack(POLICY, VISION.replace("[cpu]", "[h100]") + POLICY),
         ),
-        never=("e2-", "machines of tasks"),
-        accident="a nightly run that nobody could send any more",
     ),
     Case(
         "Another way to run, for which there is no quota yet",
         A100[:1],
-        (hurts("offer-added", "evals", "there is too little quota for it"),),
         may=("quota-short-at-most",),
         given=A100[1:],
         world=World(limits={"preemptible_nvidia_a100_gpus": 0}),
@@ -71,13 +62,13 @@ CASES = (
     Case(
         "A reservation of a planned week is listed with its dates, a week before",
         (stack("machines: 2 }", "machines: 2, from: 2026-12-01, until: 2026-12-08 }"),),
-        (hurts("offer-unavailable", "lora", "bought begins on 2026-12-01"), hurts("reservation-dates", "bought")),
+        (blocks("offer-unavailable", "lora", "2026-12-01"), warns("submission-changed", "lora")),
         world=World(jobs=(RESERVED,)),
     ),
     Case(
         "A reservation of the coming month has too few machines for a usual job of its template",
         (stack("machines: 2, from", "machines: 1, from"),),
-        (stops("offer-gone", "lora", "it holds 1", "too few for one such job"), tells("used-later", "", "2 → 1")),
+        (blocks("submission-rejected | submission-changed", "lora"), notes("takes-effect-later", "")),
         given=(TWO_RESERVED, stack("machines: 2 }", "machines: 2, from: 2026-12-01, until: 2026-12-08 }")),
     ),
     Case(
@@ -86,40 +77,23 @@ CASES = (
             replace(IN_BOTH, new=str(IN_BOTH.new).replace('"us-east4"', '"us-east4", "asia-south2"')),
             more("evals", 'regions=("us-east4",)'),
         ),
-        (
-            tells(
-                "offer-added",
-                "lora regions",
-                "in us-east4 or europe-west4, where us-central1 has none",
-                "billed by the gigabyte",
-            ),
-        ),
         given=(*IN_ASIA_TOO, more("evals", 'experiment="suite"')),
     ),
     Case(
         "A machine without a GPU is the last resort of code that had one",
         (imports("lora", "Shape"), more("lora", f"shapes=({BARE},)")),
-        (hurts("offer-added", "lora shape n1-standard-96", "code that needs a GPU fails there"),),
     ),
     Case(
         "A dearer machine takes the place of both last ways to run",
         (template("lora", SPOT_ALONE, DEAR), template("lora", *ON_DEMAND)),
-        (
-            hurts("offer-gone", "lora shape g2-standard-24", "$5.84/h"),
-            hurts("offer-gone", "lora on-demand on a2-highgpu-1g", "$5.84/h on demand with `a2-ultragpu-1g`"),
-            tells("offer-added", "lora shape a2-ultragpu-1g", "$5.84/h"),
-        ),
+        (warns("submission-rejected | submission-changed", "lora"),),
         given=(imports("lora", "Shape"), more("lora", f"shapes=({SPOT_ALONE},)")),
-        never=("wait or fail", "on demand with `a2-ultragpu-1g` run on"),
-        accident="a bill of four times the usual, from a machine of last resort",
     ),
     Case(
         "One of a template's other regions goes, and it ran at home alone",
         (template("lora", '("us-east4", "europe-west4")', '("us-east4",)'),),
-        (hurts("offer-gone", "lora regions", "in europe-west4 any more", "nobody ran there"),),
+        (warns("submission-rejected | submission-changed", "lora"),),
         given=(OTHER_REGIONS, ALLOWED, IN_BOTH),
         world=BUSY,
-        never=("they wait or fail",),
-        accident="a week of waiting for GPUs that another region had",
     ),
 )

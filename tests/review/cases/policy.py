@@ -1,6 +1,6 @@
 """Rules of policy: broken, weakened, added."""
 
-from tests.review.case import BUSY, LARGE, Case, World, hurts, stack, stops, tells, template
+from tests.review.case import BUSY, LARGE, Case, World, blocks, stack, template, warns
 from tests.review.edits import GRADES, NIGHTLY, OTHER_REGIONS
 
 MANDATORY_TIMEOUT = (
@@ -12,28 +12,26 @@ CASES = (
     Case(
         "A robot with a job running is shut out, and the same change says that this needs nobody's approval",
         (stack(f"      - {NIGHTLY}\n", ""), GRADES),
-        (stops("policy-weaker", "submitter-gone", "where it was `blocking`"), stops("submitter-gone", NIGHTLY)),
+        (blocks("policy-loosened"), blocks("access-lost", NIGHTLY)),
         world=BUSY,
-        accident="a rule switched off by what it forbade",
     ),
     Case(
         "A rule asks for more, and nothing breaks it",
         (stack("      longestTimeout: 48\n", "      longestTimeout: 36\n"),),
-        (tells("policy-added", "policy longestTimeout"),),
         world=BUSY,
     ),
     Case(
         "Code that nobody reviewed is allowed, against a rule of the stack's own",
         (stack("    trainer: trainer\n", "    trainer: trainer\n    code: true\n"),),
-        (stops("policy-violated | preview-failed", ""), hurts("code-allowed", "workspace")),
-        may=("preview-failed", "code-allowed", "policy-violated"),
+        (blocks("policy-violated | deployment-rejected"), warns("access-gained", "workspace")),
+        may=("deployment-rejected", "access-gained", "policy-violated"),
         world=BUSY,
     ),
     Case(
         "Jobs may run in a region that the policy does not allow",
         (OTHER_REGIONS,),
-        (stops("policy-violated", "", "jobs on machines of their own", "us-east4"),),
-        may=("preview-failed",),
+        (blocks("policy-violated"),),
+        may=("deployment-rejected",),
     ),
     Case(
         "A rule is loosened together with what it would have told",
@@ -41,14 +39,9 @@ CASES = (
             template("lora", "timeout_s=86_400", "timeout_s=7 * 86_400"),
             stack("longestTimeout: 48", "longestTimeout: 168"),
         ),
-        (
-            hurts("policy-weaker", "longestTimeout", "template lora", "7 days"),
-            hurts("policy-weaker", "longestTimeout"),
-            hurts("timeout-changed", "lora", "may hold its machines that long"),
-        ),
-        may=("run-cost",),
+        (warns("policy-loosened", "longestTimeout"), warns("submission-changed", "lora")),
+        may=("submission-changed",),
         world=World(jobs=(LARGE,)),
-        accident="a check that was loosened by the change that it would have stopped",
     ),
     Case(
         "A rule only warns from now on, of the change that it would have stopped",
@@ -58,12 +51,11 @@ CASES = (
             template("lora", "timeout_s=86_400", "timeout_s=7 * 86_400"),
         ),
         (
-            stops("policy-weaker", "longestTimeout"),
-            hurts("policy-advice", "longestTimeout", "may run 7 days"),
-            hurts("timeout-changed", "lora"),
+            blocks("policy-loosened", "longestTimeout"),
+            warns("policy-advice", "longestTimeout"),
+            warns("submission-changed", "lora"),
         ),
         given=MANDATORY_TIMEOUT,
-        may=("run-cost",),
-        never=("objects to this change",),
+        may=("submission-changed",),
     ),
 )

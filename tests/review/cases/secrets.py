@@ -1,6 +1,6 @@
 """Secrets: those that jobs read, lose or show."""
 
-from tests.review.case import BUSY, Case, Edit, hurts, more, stack, stops, tells, template
+from tests.review.case import BUSY, Case, Edit, blocks, more, notes, stack, template, warns
 from tests.review.edits import ANEW, LABELS, PIPELINE, PRINTS, REFUSED, TASK, VARIANT, VERSION_TYPE
 from tests.review.engine import updates
 
@@ -16,8 +16,7 @@ CASES = (
     Case(
         "A password among the arguments",
         (template("evals", '"--suite=${suite}"', '"--suite=${suite}", "--db-password=hunter2hunter2"'),),
-        (stops("plain-secret", "evals"), hurts("arguments-changed", "evals")),
-        accident="a password on a command line",
+        (blocks("plain-secret", "evals"), warns("submission-changed", "evals")),
     ),
     Case(
         "Passwords that only their names or their places tell, in a label, a default, code and a shell's line",
@@ -30,13 +29,12 @@ CASES = (
             Edit(TASK, PRINTS, f'{PRINTS}    headers = {{"Authorization": "Bearer hunter2hunter2"}}\n'),
         ),
         (
-            stops("plain-secret", "evals", "command"),
-            stops("plain-secret", "evals", "TOKEN1"),
-            stops("plain-secret", "evals", "db_pass"),
+            blocks("plain-secret", "evals"),
+            blocks("plain-secret", "jobs/lora/task.py"),
+            warns("submission-changed", "evals"),
         ),
-        may=("arguments-changed", *ANEW, "code-changed", "parameter-added"),
-        never=("hunter2",),
-        accident="a password that a comment repeated",
+        may=("job-code-changed", *ANEW, "code-contract-broken"),
+        hidden=("hunter2",),
     ),
     Case(
         "A secret is read under another name, and values that nobody has sent are refused",
@@ -44,29 +42,22 @@ CASES = (
             template("lora", '"HF_TOKEN": "hf-token"', '"HUB_TOKEN": "hf-token"'),
             template("lora", VARIANT, VARIANT.replace("variants=(\n", f"variants=(\n        {REFUSED},\n")),
         ),
-        (
-            stops("secrets-changed", "lora", "HF_TOKEN", "fails"),
-            tells("secrets-changed", "lora"),
-            hurts("bounds-narrowed", "lora", "precision=fp32", "refused when they are submitted"),
-        ),
-        accident="a token that code looked for under its old name",
+        (blocks("submission-changed", "lora"), warns("submission-rejected", "lora")),
     ),
     Case(
         "The secret's value in use is disabled",
-        names=(stops("jobs-lose-secret", "hf-token", "tune-27b-x1"),),
+        finds=(blocks("job-loses-resource", "hf-token", "tune-27b-x1"),),
         may=("resource-changed",),
         steps=updates(
             VERSION_TYPE, "hf-token-3", {"secret": "projects/acme-ml/secrets/hf-token", "enabled": True}, enabled=False
         ),
         world=BUSY,
-        accident="a rotated key that was still in use",
     ),
     Case(
         "A secret is read at its newest version again, and by another template of the same account",
         (template("lora", f'"{PINNED}"', '"hf-token"'), more("tune", 'secrets={"HF_TOKEN": "hf-token"}')),
-        (tells("secrets-changed", "lora"), tells("secrets-changed", "tune", "`hf-token`")),
+        (notes("submission-changed", "lora"), notes("submission-changed", "tune")),
         given=(template("lora", '"hf-token"', f'"{PINNED}"'),),
-        never=("they fail once", "name `latest`", "whether it exists"),
     ),
     Case(
         "A package is taken from a repository, with a token in its address",
@@ -77,10 +68,9 @@ CASES = (
                 f"peft @ git+https://robot:{GITHUB_TOKEN}@github.com/acme/peft@main",
             ),
         ),
-        (stops("plain-secret", "lora", "jobs/lora/requirements.txt"), hurts("requirements-changed", "lora", "peft")),
-        may=("code-changed",),
-        never=(GITHUB_TOKEN,),
-        accident="a token in a requirements file",
+        (blocks("plain-secret", "lora"), blocks("dependency-changed", "lora")),
+        may=("job-code-changed", "code-contract-broken"),
+        hidden=(GITHUB_TOKEN,),
     ),
     Case(
         "A secret's value takes the place of its reference, under a name that does not tell it",
@@ -88,19 +78,10 @@ CASES = (
             template("evals", '    secrets={"JUDGE": "judge-key"},\n', ""),
             template("evals", ENV, 'env={"REGION": "us-central1", "JUDGE": "jk-live-5b1d0c7e94fa"}'),
         ),
-        (
-            stops("plain-secret", "evals", "JUDGE", "revoke it now, merged or not", "under `secrets`"),
-            stops("secrets-changed", "evals", "plain value as `JUDGE`", "once the secret is rotated"),
-        ),
+        (blocks("plain-secret", "evals"), blocks("submission-changed", "evals")),
         given=(template("evals", '"JUDGE_KEY"', '"JUDGE"'),),
-        may=("environment-changed",),
-        never=(
-            "jk-live",
-            "what their code makes of it",
-            "code that needs it fails",
-            "the catalog and each request have it",
-        ),
-        accident="a key in a repository, since the secret could not be read",
+        may=("job-code-changed",),
+        hidden=("jk-live",),
     ),
     Case(
         "Names that are secrets themselves, of a variable, of a secret, of a label, of a choice, and of a file",
@@ -112,15 +93,12 @@ CASES = (
             Edit(f"jobs/digits/{HF_TOKEN}.py", "", "x = 1\n"),
         ),
         (
-            hurts("environment-changed", "evals", "`(hidden)` = `1`"),
-            stops("secrets-changed", "evals", "secret `other` as `(hidden)`"),
-            tells("request-changed", "evals", "label `(hidden)`"),
-            stops("plain-secret", "lora parameter model", "the choices of `model`"),
-            tells("bounds-widened", "case model=(hidden)", "(model=(hidden)) may be submitted"),
-            hurts("code-changed", "digits", "`jobs/digits/(hidden).py`"),
+            blocks("plain-secret", "lora"),
+            warns("job-code-changed", "digits"),
+            blocks("plain-secret", "templates/evals.py"),
+            warns("submission-changed", "evals"),
         ),
-        never=("hf_0",),
-        accident="a key pasted where its name belongs",
+        hidden=("hf_0",),
     ),
     Case(
         "A pipeline's task gets a key as a variable, one as an argument, and one as a constant",
@@ -132,14 +110,8 @@ CASES = (
             ),
             Edit("pipelines/train.json", '"taskInfo": {"name": "a"}', f'"taskInfo": {{"name": "a"}}, {CONSTANT}'),
         ),
-        (
-            stops("plain-secret", "train pipeline `exec-a command`", "let the task read it there"),
-            stops("plain-secret", "train pipeline `exec-a env API_TOKEN`"),
-            stops("plain-secret", "train pipeline `a password`"),
-            hurts("request-changed", "train pipeline"),
-        ),
+        (blocks("plain-secret", "train"),),
         given=PIPELINE,
-        never=("hf_0", RANDOM, "hunter2"),
-        accident="a key in a compiled pipeline",
+        hidden=("hf_0", RANDOM, "hunter2"),
     ),
 )

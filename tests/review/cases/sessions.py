@@ -1,6 +1,6 @@
 """Sessions: where they may hold machines, and for whom."""
 
-from tests.review.case import Case, hurts, stack, stops, tells, template
+from tests.review.case import Case, blocks, stack, template, warns
 from tests.review.edits import ANYTHING_OF_CPU, BENCH, POLICY, SESSIONS, VISION
 
 OF_VISION = stack(
@@ -16,12 +16,7 @@ CASES = (
     Case(
         "A cluster becomes a team's, where sessions of all may run alone and another team has a share",
         (stack("search@acme.example] }", "search@acme.example], clusters: [bench, cpu] }"),),
-        (
-            stops("sessions-limited", "workspace", "that don't count for team `search` may run nowhere instead of"),
-            hurts("cluster-team", "cluster cpu"),
-            hurts("cluster-team", "cluster bench"),
-            hurts("cluster-team", "template tune", "only clusters of team `search` have machines for them"),
-        ),
+        (warns("access-lost", "cpu"), warns("access-lost", "bench"), blocks("no-offer-left", "tune")),
         given=(
             *SESSIONS,
             stack(
@@ -38,25 +33,18 @@ CASES = (
                 "    cpu:\n      displayName",
             ),
         ),
-        may=("offer-unavailable", "fallback-wait", "pool-unused", "run-cost", "offer-order"),
-        accident="a cluster given to whom used it most, and everybody's sessions with it",
+        may=("offer-unavailable", "submission-changed", "stack-warning"),
     ),
     Case(
         "The season of a team's cluster, the only one with sessions, begins later",
         (stack("from: 2026-11-01", "from: 2026-12-20"),),
-        (
-            stops(
-                *("sessions-limited", "vision"),
-                "Sessions that count for team `vision` may run nowhere instead of on cpu/workers",
-            ),
-        ),
+        (),
         given=(
             *SESSIONS,
             OF_VISION,
             stack("      retireWithin: 7d\n", "      retireWithin: 7d\n      from: 2026-11-01\n"),
         ),
         may=ANYTHING_OF_CPU,
-        accident="a course that began before its machines",
     ),
     Case(
         "The cluster of sessions passes from one team to another",
@@ -64,14 +52,7 @@ CASES = (
             stack("vision@acme.example], clusters: [cpu] }", "vision@acme.example] }"),
             stack("search@acme.example] }", "search@acme.example], clusters: [cpu] }"),
         ),
-        (
-            stops(
-                "sessions-limited", "vision", "Sessions that count for team `vision` may run nowhere instead of on cpu"
-            ),
-            tells(
-                "sessions-limited", "search", "Sessions that count for team `search` may run on cpu/workers instead of"
-            ),
-        ),
+        (),
         given=(
             *SESSIONS,
             stack(
@@ -81,7 +62,6 @@ CASES = (
             ),
         ),
         may=ANYTHING_OF_CPU,
-        accident="notebooks that belonged to whom used them most",
     ),
     Case(
         "The clusters of two teams are exchanged, one of which had sessions to itself, and both are listed for them",
@@ -91,22 +71,17 @@ CASES = (
             stack("vision@acme.example], clusters: [cpu] }", "vision@acme.example], clusters: [bench] }"),
         ),
         (
-            hurts("sessions-limited", "vision", "may run on bench/workers instead of on cpu/workers"),
-            hurts(
-                *("sessions-limited", "usual sessions vision", "A plain `slipway session start` that counts for"),
-                "team `vision` is refused: it has to name bench/workers",
-            ),
-            hurts("sessions-limited", "search", "may run on cpu/workers instead of nowhere"),
+            warns("submission-rejected", "vision"),
+            warns("submission-rejected", "usual"),
+            warns("submission-rejected", "search"),
         ),
         given=(*SESSIONS, BENCH, TWO_CLUSTERS),
         may=ANYTHING_OF_CPU,
-        never=("has to name cpu",),
-        accident="notebooks that belonged to whom used them most",
     ),
     Case(
         "A team goes with its people, whose sessions alone had a pool that is not listed any more",
         (stack(VISION, ""), stack("pools: [cpu/head]", "pools: [h100/workers]")),
-        (stops("submitter-gone", "group:vision"),),
+        (blocks("access-lost", "group:vision"),),
         given=(
             *SESSIONS,
             stack("pools: [cpu/workers]", "pools: [cpu/head]"),
@@ -114,6 +89,5 @@ CASES = (
             template("script", "n1-standard-8", "n1-standard-4"),
         ),
         may=ANYTHING_OF_CPU,
-        never=("Sessions may run",),
     ),
 )

@@ -1,6 +1,6 @@
 """Templates and their kinds that are added, renamed or removed."""
 
-from tests.review.case import BUSY, Case, Edit, Job, World, hurts, more, stack, stops, tells, template
+from tests.review.case import BUSY, Case, Edit, Job, World, blocks, more, stack, template, warns
 from tests.review.checkout import BASE
 from tests.review.edits import LATELY
 
@@ -34,44 +34,37 @@ CASES = (
             Edit("templates/evals.py"),
         ),
         (
-            stops("template-gone", "evals", "called `judge` from now on", "1 submission by ben"),
-            hurts("parameter-renamed", "judge", "`batch`", "called `size`"),
-            hurts("arguments-changed", "judge", "`--size=${size}`"),
-            stops("secrets-changed", "judge", "`jury-key` instead of `judge-key`"),
+            blocks("submission-rejected", "evals"),
+            warns("submission-rejected", "judge"),
+            warns("submission-changed", "judge"),
         ),
-        never=("as no other template does", "pays both", "may run"),
         world=World(jobs=(Job("e1", "evals", "ben", "spot"),)),
     ),
     Case(
         "A template that costs a hundred dollars an hour can be submitted",
         (Edit("templates/wide.py", "", WIDE), stack("    - tune\n", "    - tune\n    - wide\n")),
-        (hurts("template-added", "template wide", "a usual run costs $101.14/h on demand"),),
+        (),
         world=BUSY,
-        accident="a bill that nobody had asked for",
     ),
     Case(
         "A template that nobody used is not published any more",
         (stack("    - evals\n", ""),),
-        (hurts("template-gone", "template evals", "nobody"),),
+        (warns("submission-rejected", "evals"),),
     ),
     Case(
         "A template can't be submitted as a custom job any more, as somebody did",
         (template("tune", '("hyperparameter-tuning-job", "custom-job")', '("hyperparameter-tuning-job",)'),),
-        (stops("kind-gone", "tune", "custom-job", "cy"),),
-        may=("offer-gone",),
+        (blocks("submission-rejected", "tune"),),
+        may=("submission-rejected", "submission-changed"),
         world=LATELY,
     ),
     Case(
         "Jobs may run as training pipelines, and the template names no model",
         (template("tune", '"custom-job")', '"custom-job", "training-pipeline")'),),
-        (tells("kind-added", "tune", "training pipeline"),),
-        never=("uploads",),
     ),
     Case(
         "Jobs run as training pipelines instead, and the template names no model",
         (more("digits", 'kinds=("training-pipeline",)'),),
-        (hurts("kind-gone", "digits", "custom job"), hurts("request-changed", "digits", "as a training pipeline")),
-        never=("uploads", "pipeline too"),
-        accident="pipelines that trained, and had no model to show",
+        (warns("submission-changed", "digits"),),
     ),
 )

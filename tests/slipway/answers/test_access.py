@@ -186,3 +186,9 @@ def test_switches_and_session_pools() -> None:
 def test_unread_facts_are_no_loss() -> None:
     comparison = change(facts(members=[ADA]), None, preview=Preview(), unread=("x",)).comparison
     assert of(comparison) == []
+
+
+def test_a_move_that_takes_a_team_in_use_is_a_loss() -> None:
+    used = job(labels={USER_LABEL: "bob", TEAM_LABEL: "vision"}, state="SUCCEEDED")
+    (finding,) = found(with_teams((ADA, BOB), ()), with_teams((ADA,), (BOB,)), recent=(used,))
+    assert told([finding]) == [("access-lost", "blocking", "team vision")]

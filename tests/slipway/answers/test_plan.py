@@ -60,7 +60,7 @@ def test_a_cluster_is_replaced() -> None:
     (part,) = found(facts(OLD), facts(NEW, kept(OLD, JOB)), jobs=[JOB]).values()
     assert (part.kind, part.subject, part.grade) == ("cluster-replaced", "cluster h100", WARNING)
     assert part.sentence == (
-        "replace (create before delete): `pools.workers.replicas.max` 4 → 6. Needs 1 `a3-highgpu-8g` more now. "
+        "replace (create before delete): `pools.workers.replicas.max` 4 → 6. Needs 1 more `a3-highgpu-8g` now. "
         "The old cluster finishes job `tune` (ada), and is also billed until then ($101.14/h)"
     )
     assert part.field == "slipway:persistentResources.h100.pools.workers.replicas.max"
@@ -74,7 +74,7 @@ def test_in_place_replacement_is_blocking_and_rejected_while_jobs_run() -> None:
     old = replace(OLD, replacement=IN_PLACE)
     assert found(facts(old), facts(new))["cluster-replaced"].grade is BLOCKING
     rejected = found(facts(old), facts(new, kept(OLD, JOB)), jobs=[JOB])["cluster-replaced"]
-    assert rejected.grade is BLOCKING and "is rejected while job `tune` (ada) runs" in rejected.sentence
+    assert rejected.grade is BLOCKING and "is rejected until the cluster is idle: job `tune` (ada)" in rejected.sentence
 
 
 def test_a_deployment_that_continues_an_interrupted_one_does_no_new_harm() -> None:

@@ -144,7 +144,10 @@ def test_a_pool_that_no_template_fits_is_a_new_warning() -> None:
     used = template("lora", offer())
     idle = cluster("h100", pool("workers", H100, 1, 4))
     part = findings(facts(cluster(), used), facts(cluster(), idle, used))["stack-warning"]
-    assert (part.subject, part.grade) == ("pool h100/workers", WARNING)
+    assert (part.subject, part.grade) == ("pool h100/workers", NOTE)
+    on_gpus = template("lora", offer(cluster="h100", machine=H100))
+    moved = findings(facts(cluster(), idle, used, on_gpus), facts(cluster(), idle, used))["stack-warning"]
+    assert moved.grade is BLOCKING
     assert findings(facts(cluster(), idle, used), facts(cluster(), idle, used)) == {}
     equal = cluster("cpu", pool("more"), pool("workers"))
     assert findings(facts(cluster(), used), facts(equal, used)) == {}, "offers name only the first of equal pools"

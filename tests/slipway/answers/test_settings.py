@@ -19,6 +19,7 @@ from tests.slipway.reviewing.builders import (
     offer,
     pool,
     request,
+    step,
     template,
     worker_pool,
 )
@@ -108,3 +109,13 @@ def test_a_secret_is_hidden_by_any_part_of_its_key() -> None:
 
 def test_the_parts_of_an_unread_template_are_unknown() -> None:
     assert lines(facts(template("lora")), facts(template("lora", unread="offers"))) == []
+
+
+def test_changed_inputs_of_other_resources_are_settings() -> None:
+    old = {"name": "acme-data", "versioning": {"enabled": True}}
+    new = {"name": "acme-data", "versioning": {"enabled": False}}
+    steps = [step("update", "gcp:storage/bucket:Bucket", "data", old=old, new=new)]
+    rows = settings(change(facts(), facts(), steps=steps).comparison)
+    assert [(row.subject, row.key, row.before, row.after) for row in rows] == [
+        ("bucket acme-data", "versioning.enabled", "true", "false")
+    ]

@@ -5,7 +5,7 @@ EVERY = 20  # steps between two checkpoints
 
 
 def main() -> None:
-    print("trained", EVERY)
+    print("accuracy", EVERY)
 
 
 if __name__ == "__main__":
