@@ -127,7 +127,9 @@ def test_files_that_deploy_are_blocking(path: str, after: str, subject: str) -> 
 
 
 def test_a_file_that_can_t_be_compared_is_blocking() -> None:
-    files = Files(frozenset({"big.py", "templates/a.py"}), links=frozenset({"templates/a.py"}), unread=frozenset({"big.py"}))
+    files = Files(
+        frozenset({"big.py", "templates/a.py"}), links=frozenset({"templates/a.py"}), unread=frozenset({"big.py"})
+    )
     (finding,) = found(files)
     assert finding.subject == "program" and "not compared" in finding.details[0] and "link" in finding.details[1]
 
