@@ -23,8 +23,8 @@ from slipway.deploying.engine.events import STREAMING, read
 from slipway.model.facts import Facts
 from slipway.reviewing.change import reading
 from slipway.reviewing.change.change import Change
-from slipway.reviewing.review import review as reviewed
-from slipway.reviewing.told.comment import comment
+from slipway.reviewing.render.comment import comment
+from slipway.reviewing.reviewer import review as reviewed
 from tests.builders.catalogs import offer, request, template, worker_pool
 from tests.builders.clusters import cluster, living
 from tests.builders.jobs import job
@@ -112,8 +112,9 @@ def many_things(ground: Ground, runs: int, tell: Tell) -> list[Result]:
             # A change knows what was computed of it before.
             fresh: Change = change(before, after, clusters=clusters, jobs=jobs)
             seconds = timeit.timeit(lambda: comment((reviewed(fresh),)), timer=time.process_time, number=1)
-            if (told := len(reviewed(fresh).consequences)) < templates // 2:
-                raise BenchError(f"of {templates} templates {told} consequences are told")
+            found = len(reviewed(fresh).findings)
+            if found < templates // 2:
+                raise BenchError(f"{templates} templates have {found} findings")
             return seconds
 
         return measure.median(runs, once, tell)

@@ -15,7 +15,6 @@ from slipway.model.catalog.placeholders import fill
 from slipway.model.catalog.template import Offer, Template
 from slipway.model.kinds import CUSTOM_JOB
 from slipway.model.machines.table import machine
-from slipway.reviewing.change.usual import usual_values
 
 USUAL = "dask-digits"
 
@@ -76,11 +75,16 @@ def _not_here(offer: Offer) -> str:
 
 def _cpus(template: Template, offer: Offer) -> int:
     """Return the CPUs of all machines at the default parameters."""
-    pools = filter(None, fill(offer.spec.get("workerPoolSpecs", []), usual_values(template)))
+    pools = filter(None, fill(offer.spec.get("workerPoolSpecs", []), _defaults(template)))
     return sum(machine(pool["machineSpec"]["machineType"]).vcpus * int(pool.get("replicaCount", 1)) for pool in pools)
 
 
 def _unusual(template: Template, offer: Offer) -> Iterator[tuple[str, tuple[Any, ...]]]:
     """Yield the parameters that this offer needs at another value than the default."""
-    usual = {parameter.name: parameter.default for parameter in template.parameters}
+    usual = _defaults(template)
     return ((name, values) for name, values in offer.when.items() if usual.get(name) not in values)
+
+
+def _defaults(template: Template) -> dict[str, Any]:
+    """Return the default of each parameter; the templates that can run here need no other values."""
+    return {parameter.name: parameter.default for parameter in template.parameters}

@@ -114,10 +114,12 @@ def _changed_values(before: Answer, after: Answer) -> tuple[str, ...]:
 
 def _change(found: Difference) -> object:
     """Return what must be equal for two differences to be one."""
-    sides = []
+    sides: list[object] = []
     for side in (found.before, found.after):
         if side is None:
             sides.append(None)
         else:
-            sides.append((side.state, side.text, tuple(sorted((name, str(side.values.get(name))) for name in found.changed))))
+            sides.append(
+                (side.state, side.text, tuple(sorted((name, str(side.values.get(name))) for name in found.changed)))
+            )
     return (found.question, found.subject, found.changed, *sides)

@@ -278,8 +278,8 @@ def _reader(hint: Any) -> _Reader:
         return reduce(_formed, forms, _reader(arguments[0]))
     if origin in (Union, UnionType):
         kinds = tuple(argument for argument in arguments if argument is not NoneType)
-        if len(kinds) == 1:
-            return _reader(kinds[0])
+        if len(kinds) < len(arguments):
+            return _or_null(_reader(Union[kinds]))
         lists = [_reader(argument) for argument in kinds if get_origin(argument) is tuple]
         single = _plain(tuple(argument for argument in kinds if get_origin(argument) is None), "a value")
         return _Reader(lambda value: (lists[0] if lists and isinstance(value, list) else single).read(value), "a value")
@@ -293,6 +293,8 @@ def _reader(hint: Any) -> _Reader:
         return _ANYTHING
     if hint in _WORDS:
         return _plain((hint,), _WORDS[hint])
+    if isinstance(hint, type) and issubclass(hint, str) and not issubclass(hint, Enum):
+        return _own(As(getattr(hint, "read", hint), str, "a string"))
     if isinstance(hint, type) and issubclass(hint, Enum):
         words = {_word(member): member for member in hint}
         return _own(As(words.__getitem__, _word, one_of(words)))
@@ -318,6 +320,11 @@ def _plain(kinds: tuple[type, ...], expected: str) -> _Reader:
         return value
 
     return _Reader(read_plain, expected)
+
+
+def _or_null(inner: _Reader) -> _Reader:
+    """Return the reader of a value that null may stand for."""
+    return _Reader(lambda value: None if value is None else inner.read(value), inner.expected)
 
 
 def _own(form: As) -> _Reader:

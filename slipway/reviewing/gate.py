@@ -7,114 +7,129 @@ set a check of any name, so neither is an approval.
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
-from decimal import Decimal
 
-from slipway.base.formatting import join
-from slipway.model.findings.finding import Continued, Grade, Section
+from slipway.answers.cost import Costs
+from slipway.base.formatting import join, usd
+from slipway.model.findings.finding import Continued, Finding, Grade, Section
 from slipway.model.findings.grades import is_announced
 from slipway.model.findings.kinds import KINDS
-from slipway.model.prices import Price, dollars
-from slipway.reviewing.change.change import grouped
-from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.forge_table import GITHUB, ForgeRow
 from slipway.reviewing.record import Record
+from slipway.reviewing.render.redaction import hidden
 from slipway.reviewing.review import Review
 from slipway.reviewing.succession import Succession
-from slipway.reviewing.told.redaction import hidden
 
-_TOLERANCE = Decimal(1)
+_TOLERANCE = 1.0
 """USD an hour by which a deployment may cost more than approved: prices and rounding move."""
 
 
 @dataclass(frozen=True)
 class GateObstacle:
-    """A reason why the gate stays shut."""
+    """A reason why the gate is closed."""
 
     stack: str
     sentence: str
-    #: The consequence's, as the subject; both are empty for money and unknown parts.
+    #: The finding's key; both are empty for costs and unknown parts.
     kind: str = ""
     subject: str = ""
 
     @property
     def refuses(self) -> bool:
-        """Tell whether the deployment is refused for it, whoever approves it; quota may be granted by then."""
-        of = KINDS.get(self.kind)
-        return of is not None and (of.failed or (of.refuses and of.section is not Section.QUOTA))
+        """Return whether the deployment is rejected for it, whoever approves it; quota may be granted by then."""
+        kind = KINDS.get(self.kind)
+        return kind is not None and kind.refuses and kind.section is not Section.QUOTA
 
 
-def _consequence(review: Review, part: Consequence, how: str = "") -> GateObstacle:
-    return GateObstacle(review.stack, f"{part.sentence}{how}", *part.key)
+def _obstacle(review: Review, finding: Finding, remark: str = "") -> GateObstacle:
+    return GateObstacle(review.stack, f"{finding.subject}: {finding.sentence}{remark}", *finding.key)
 
 
 def _unknown(review: Review, known: tuple[str, ...] = ()) -> Iterator[GateObstacle]:
-    return (GateObstacle(review.stack, f"{head}: {gap}") for head, gap in review.gaps if gap not in known)
+    for heading, part in review.gaps:
+        if part not in known:
+            yield GateObstacle(review.stack, f"{heading}: {part}")
 
 
 def unapproved(reviews: Iterable[Review]) -> Iterator[GateObstacle]:
-    """Yield what needs an approval: blocking consequences of this change, and unknown parts."""
+    """Yield what needs an approval: blocking findings of this change, and unknown parts."""
     for review in reviews:
         yield from _unknown(review)
-        yield from (_consequence(review, part) for part in review.yours if part.grade is Grade.BLOCKING)
+        for finding in _blocking(review.yours):
+            yield _obstacle(review, finding)
 
 
 def unannounced(reviews: Iterable[Review]) -> Iterator[GateObstacle]:
-    """Yield what a scheduled deployment must not do: another commit than the deployed one, manual changes, and all
-    unknown parts. It may continue a deployment of the same commit."""
+    """Yield what a scheduled deployment must not do: deploy another commit, undo changes made by hand, go on without
+    knowing all parts. It may continue a deployment of the same commit."""
     for review in reviews:
         if review.stray:
             yield GateObstacle(review.stack, review.stray)
         yield from _unknown(review)
-        for part in review.consequences:
-            is_edit = part.of.adds and part.subject.name in review.added
-            announced = is_announced(part.kind, part.grade) and not is_edit
-            # A deployment that was cut short began it, so this one may go on, and in place with its clusters alone.
-            begun = review.begun if part.of.continued is not Continued.NONE else None
-            in_place = part.of.continued is Continued.OWN and part.subject.cluster in (begun or ())
-            continues = begun is not None and (part.grade is not Grade.BLOCKING or in_place)
-            if not (announced or continues):
-                yield _consequence(review, part)
+        for finding in review.findings:
+            if not (_is_announced(review, finding) or _continues(review, finding)):
+                yield _obstacle(review, finding)
 
 
-def _approved(part: Consequence) -> tuple[str, str]:
-    """Return the kind and the subject by which an approval has it."""
-    return part.of.approved_as or part.kind, part.subject
+def _is_announced(review: Review, finding: Finding) -> bool:
+    if KINDS[finding.kind].adds and finding.subject.name in review.added:
+        return False
+    return is_announced(finding.kind, finding.grade)
+
+
+def _continues(review: Review, finding: Finding) -> bool:
+    """Return whether an interrupted deployment of the same commit began it."""
+    continued = KINDS[finding.kind].continued
+    if review.begun is None or continued is Continued.NONE:
+        return False
+    if finding.grade is not Grade.BLOCKING:
+        return True
+    return continued is Continued.OWN and finding.subject.cluster in review.begun
 
 
 def worse(now: Iterable[Review], approved: Iterable[Review]) -> Iterator[GateObstacle]:
-    """Yield what goes beyond the approval: a blocking consequence of a subject that had none, or a milder one, and USD
-    an hour beyond the tolerance. What moves all the time is none: the jobs of a retiring cluster, and whether it has
-    any."""
+    """Yield what goes beyond the approval: blocking findings, worse ones, higher costs, unknown parts."""
     before = {review.stack: review for review in approved}
     for review in now:
-        told = before.get(review.stack, Review(review.stack))
-        graded = grouped(told.consequences, _approved)
-        for part in (part for part in review.consequences if part.grade is Grade.BLOCKING):
-            kind, subject = _approved(part)
-            # A comment that hides people's addresses has several equal subjects: each stands for one.
-            known = graded.get((kind, subject)) or graded.get((kind, hidden(subject)))
-            was = known.pop(0).grade if known else None
-            if was is not Grade.BLOCKING:
-                approval = "nothing of it was approved" if was is None else f"approved as {was.review_word} only"
-                yield _consequence(review, part, f" ({approval})")
-        yield from _dearer(review, told)
-        yield from _unknown(review, told.incomplete)
+        known = before.get(review.stack, Review(review.stack))
+        yield from _not_covered(review, known)
+        yield from _dearer(review, known)
+        yield from _unknown(review, known.incomplete)
+
+
+def _not_covered(now: Review, approved: Review) -> Iterator[GateObstacle]:
+    """Yield blocking findings that an approved review does not have as blocking."""
+    grades: dict[tuple[str, str], list[Grade]] = defaultdict(list)
+    for finding in approved.findings:
+        grades[finding.key].append(finding.grade)
+    for finding in _blocking(now.findings):
+        # A comment that hides people's addresses has several equal subjects: each covers one of them.
+        left = grades[finding.key] or grades[finding.kind, hidden(finding.subject)]
+        if not left:
+            yield _obstacle(now, finding, " (not approved)")
+            continue
+        grade = left.pop(0)
+        if grade < Grade.BLOCKING:
+            yield _obstacle(now, finding, f" (approved as {grade.review_word} only)")
+
+
+def _blocking(findings: Iterable[Finding]) -> list[Finding]:
+    return [finding for finding in findings if finding.grade is Grade.BLOCKING]
 
 
 def _dearer(now: Review, approved: Review) -> Iterator[GateObstacle]:
-    if now.money is None:
+    """Yield costs above the approved ones. A stack without an approved review may cost what it did before."""
+    costs = now.costs
+    if costs is None:
         return
-    money, known = now.money, approved.money
-    for when, amount, allowed in (
-        ("with nothing running", money.idle, known.idle.after if known else money.idle.before),
-        ("with every pool at its maximum", money.most, known.most.after if known else money.most.before),
-    ):
-        more = amount.after.known - allowed.known
+    known = approved.costs or Costs(None, costs.idle_before or 0.0, None, costs.most_before or 0.0)
+    for when, amount, allowed in (("idle", costs.idle, known.idle), ("at maximum", costs.most, known.most)):
+        more = amount - allowed
         if more > _TOLERANCE:
-            than = f"{dollars(amount.after)}, where {dollars(allowed)} was approved"
-            yield GateObstacle(now.stack, f"It costs {dollars(Price(more))} more {when}: {than}")
+            sums = f"{usd(amount)}/h instead of {usd(allowed)}/h"
+            yield GateObstacle(now.stack, f"costs {usd(more)}/h more {when} than approved: {sums}")
 
 
 @dataclass(frozen=True)
@@ -152,13 +167,17 @@ class PullRequest:
     #: What the comment of a merged one was written with; None where no run has kept that.
     record: Record | None = None
 
+    def has_comment(self, body: str) -> bool:
+        """Return whether the comment is this one already. Approvals are older, so that it is left alone."""
+        return self.comment is not None and self.comment.body.strip() == body.strip()
+
 
 @dataclass(frozen=True)
 class MergeResult:
     """The merge result to be deployed."""
 
     tree: str
-    #: It makes, or once `merged` has made, the tree; None where that came to the branch without one.
+    #: It makes, or once `merged` has made, the tree; None if that reached the branch without one.
     pull_request: PullRequest | None
     merged: bool
     forge: ForgeRow = GITHUB
@@ -166,62 +185,81 @@ class MergeResult:
     @property
     def approvers(self) -> tuple[str, ...]:
         """The people who approved this very tree, not their own, after the last edit of the comment."""
-        written = pull.comment.changed if (pull := self.pull_request) and pull.comment else ""
-        return tuple(one.login for one in self._others if one.tree == self.tree and one.at > written)
+        written = ""
+        if self.pull_request and self.pull_request.comment:
+            written = self.pull_request.comment.changed
+        return tuple(approval.login for approval in self._of_tree if approval.at > written)
 
     @property
     def objection(self) -> tuple[str, str]:
-        """The reason why no approval is enough, and the way out."""
-        pull, insist = self.pull_request, self.forge.insist
+        """The reason why no approval is enough, and the fix."""
+        pull = self.pull_request
         if pull is None:
-            return f"no {self.forge.change} was merged as this commit", f"revert it and open one, or {insist}"
-        asked, others = f"{self.forge.sign}{pull.number}", join(approval.login for approval in self._others)
-        approve = f"have {asked} approved by somebody else who may write, having read its comment"
-        if self.merged:
-            again = "" if pull.record else f"run the review of {asked} again, "
-            late = f"{again}{approve}, and run this again" if self.forge.approved_late else "revert it and open one"
-            approve = f"{late}; or {insist}"
-        if self.approvers:
-            if pull.record:
-                return f"{join(self.approvers)} approved {asked}, and the record of its review tells less", insist
-            gone = f"the comment of {asked}, or the record that its run kept,"
-            return f"{gone} is gone, so nobody can tell what {join(self.approvers)} approved", approve
-        if early := join(approval.login for approval in self._others if approval.tree == self.tree):
-            return f"the comment of {asked} was changed after {early} approved it", approve
-        if self._others:
-            trees = join(dict.fromkeys(approval.tree[:12] or "one that is gone" for approval in self._others))
-            why = f"{others} approved {asked} as another tree, {trees}, than this one, {self.tree[:12]}"
-            return why, insist if self.merged else f"bring the branch up to date, and {approve}"
-        return f"nobody else who may write has approved {asked}", approve
+            change = self.forge.change
+            return f"no {change} was merged as this commit", f"revert it and open one, or {self.forge.insist}"
+        name = f"{self.forge.sign}{pull.number}"
+        approve = f"have {name} approved by somebody else with write access who has read its comment"
+        fix = self._after_merge(name, approve) if self.merged else approve
+        logins = join(self.approvers)
+        if logins and pull.record:
+            return f"{logins} approved {name}, and the record of its review has less", self.forge.insist
+        if logins:
+            gone = f"the comment of {name}, or the record that its run kept, is gone"
+            return f"{gone}, so it is unknown what {logins} approved", fix
+        early = join(approval.login for approval in self._of_tree)
+        if early:
+            return f"the comment of {name} was changed after {early} approved it", fix
+        others = join(approval.login for approval in self._others)
+        if not others:
+            return f"nobody else with write access has approved {name}", fix
+        trees = join(dict.fromkeys(approval.tree[:12] or "one that is gone" for approval in self._others))
+        why = f"{others} approved {name} as another tree, {trees}, than this one, {self.tree[:12]}"
+        return why, self.forge.insist if self.merged else f"bring the branch up to date, and {approve}"
+
+    def _after_merge(self, name: str, approve: str) -> str:
+        """Return how a merged pull request may still be deployed."""
+        if not self.forge.approved_late:
+            return f"revert it and open one; or {self.forge.insist}"
+        has_record = self.pull_request and self.pull_request.record
+        again = "" if has_record else f"run the review of {name} again, "
+        return f"{again}{approve}, and run this again; or {self.forge.insist}"
 
     @property
     def _others(self) -> tuple[Approval, ...]:
+        """The approvals of other people than the author."""
         pull = self.pull_request
-        return tuple(approval for approval in pull.approvals if approval.login != pull.author) if pull else ()
+        if pull is None:
+            return ()
+        return tuple(approval for approval in pull.approvals if approval.login != pull.author)
+
+    @property
+    def _of_tree(self) -> list[Approval]:
+        """The approvals of other people that are of this tree."""
+        return [approval for approval in self._others if approval.tree == self.tree]
 
 
 def unrelated(behind: Iterable[Succession], result: MergeResult) -> Iterator[GateObstacle]:
-    """Yield the deployed commits that a merged commit does not follow, unless this tree has an approval. Before the
-    merge a branch may be behind."""
+    """Yield the deployed commits that a merged commit does not follow, unless this tree has an approval."""
     if result.merged and not result.approvers:
         for succession in behind:
             yield GateObstacle(succession.stack, succession.sentence)
 
 
 def obstacles(reviews: Iterable[Review], result: MergeResult) -> Iterator[GateObstacle]:
-    """Yield the obstacles: before the merge, what needs an approval and has none; after it, also what goes beyond the
-    record of its review."""
+    """Yield what needs an approval and has none before the merge; after it, what goes beyond the review's record."""
     pull = result.pull_request
     if pull is None or not result.merged:
-        for obstacle in unapproved(reviews):
-            # No approval makes a deployment succeed that is refused.
-            if not result.approvers or obstacle.refuses:
-                yield obstacle
+        # No approval makes a deployment succeed that is rejected.
+        approved = bool(result.approvers)
+        yield from (obstacle for obstacle in unapproved(reviews) if obstacle.refuses or not approved)
         return
-    approved = pull.record.reviews(result.tree) if pull.record else ()
+    known = (pull.record or Record(None)).reviews(result.tree)
     if not result.approvers:
-        # Merged without an approval: what needed none holds.
-        harmless = (tuple(part for part in told.consequences if part.grade < Grade.BLOCKING) for told in approved)
-        pairs = zip(approved, harmless, strict=True)
-        approved = tuple(replace(told, consequences=parts, incomplete=()) for told, parts in pairs)
-    yield from worse(reviews, approved)
+        known = tuple(map(_without_blocking, known))
+    yield from worse(reviews, known)
+
+
+def _without_blocking(review: Review) -> Review:
+    """Return what of a review needed no approval, which holds without one."""
+    mild = tuple(finding for finding in review.findings if finding.grade < Grade.BLOCKING)
+    return replace(review, findings=mild, incomplete=())

@@ -1,9 +1,9 @@
-"""The record of a review: what an approval covers, in an artifact of the run that told it. Pure.
+"""The record of a review: what an approval covers, in an artifact of the run that wrote the comment. Pure.
 
-It lies there, by the name of the merge result's git tree, and not in the comment: whoever may write to a repository can
-write anything into a comment, and only a run of the review's own workflow keeps an artifact of that run. The comment
-ends with its record's hash, as such a person may also delete an artifact, so that another one stands in for it. So what
-was approved is what was read: who changes the comment, or the record, has it approved anew.
+The artifact is named after the git tree of the merge result. The record is not in the comment, because anybody with
+write access can edit a comment, but only a run of the review's own workflow can keep an artifact of that run. The
+comment ends with the hash of its record, because such a person can also delete an artifact so that another one takes
+its place. A changed comment or record needs a new approval.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ class Record:
         return f"<!-- slipway-record {sha256(json.dumps(self.body, sort_keys=True).encode()).hexdigest()} -->"
 
     def reviews(self, tree: str) -> tuple[Review, ...]:
-        """Return the reviews; none where it is damaged, of another tree, or of a version that wrote it otherwise."""
+        """Return the reviews; none if the record is damaged, of another tree or of another version."""
         if not isinstance(self.body, dict) or self.body.get("tree") != tree:
             return ()
         try:
@@ -43,21 +43,30 @@ class Record:
 
 
 def record_of(reviews: Sequence[Review], tree: str) -> Record:
-    """Return the record, without sentences: approvers have read those, and a deployment words them anew."""
+    """Return the record: keys and severities of findings, costs, and unknown parts.
+
+    Sentences are left out: approvers have read them, and a deployment words them anew.
+    """
     bodies = []
     for review in reviews:
-        bare = tuple(replace(part, does="", so="", instead="", edits=(), details=()) for part in review.consequences)
-        bodies.append(write(replace(review, consequences=bare, standing=(), plan=(), quoted=())))
+        bare = tuple(
+            replace(finding, sentence="", fix="", means="", facts={}, details=()) for finding in review.findings
+        )
+        kept = replace(review, findings=bare, settings=(), differences=(), standing=(), plan=(), quoted=())
+        bodies.append(write(kept))
     return Record({"tree": tree, "reviews": bodies})
 
 
 def written_with(comment: str, records: Iterable[Record]) -> Record | None:
-    """Return the record that a comment was written with, whatever else has its name."""
-    return next((record for record in records if comment.rstrip().endswith(record.remark)), None)
+    """Return the record that a comment was written with; None without it. Several may have its name."""
+    for record in records:
+        if comment.rstrip().endswith(record.remark):
+            return record
+    return None
 
 
 def unpacked(packed: bytes, name: str) -> Record:
-    """Return the one file of an artifact; a record of nothing where it has another."""
+    """Return the one file of an artifact; an empty record if it has another."""
     import zipfile  # It takes time, and only a deployment needs it.
 
     try:
@@ -68,7 +77,11 @@ def unpacked(packed: bytes, name: str) -> Record:
 
 
 def name_of(tree: str, folder: str) -> str:
-    """Return the name of the artifact and of its one file: each of several projects in a repository has its own. It
-    can stand in an address as it is."""
+    """Return the name of the artifact and of its one file, fit for a URL.
+
+    Each of several projects in a repository has its own.
+    """
+    if not folder:
+        return f"slipway-review-{tree}.json"
     named = quote(folder, safe="").replace("%", "~")
-    return f"slipway-review-{tree}-{named}.json" if folder else f"slipway-review-{tree}.json"
+    return f"slipway-review-{tree}-{named}.json"

@@ -32,7 +32,7 @@ def preview_rejection(preview: Preview | None) -> Iterator[Finding]:
 def rejection(fault: Fault, details: Iterable[str] = ()) -> Finding:
     """Return the finding about an error that rejects the whole deployment."""
     reasons = [line.strip() for line in fault.why.splitlines() if line.strip()]
-    sentence = f"deployment is rejected: {short(fault.what, _LONGEST)}"
+    sentence = f"is rejected: {short(fault.what, _LONGEST)}"
     if len(reasons) == 1:
         sentence = f"{sentence} ({short(reasons[0], _LONGEST)})"
         reasons = []

@@ -10,21 +10,21 @@ from slipway.answers import cost, policy, quota
 from slipway.answers.comparison import Comparison
 from slipway.answers.masking import mask
 from slipway.answers.questions import ask, by_our_fault
-from slipway.answers.settings import settings
+from slipway.answers.settings import Setting, settings
 from slipway.base.formatting import first_lines, short
 from slipway.deploying.engine import events
 from slipway.deploying.engine.preview import Preview
 from slipway.deploying.generations.action import Why
 from slipway.model.catalog.withdrawal import UNCOMMITTED, replacing
 from slipway.model.facts import CATALOG
-from slipway.model.findings.finding import Finding, Grade, Section
+from slipway.model.findings.finding import Finding
 from slipway.model.findings.grades import BY_WORD, GRADES
 from slipway.model.findings.kinds import KINDS
 from slipway.model.labels import UNKNOWN_COMMIT, Revision
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.findings.files import file_findings
 from slipway.reviewing.rejection import preview_rejection
-from slipway.reviewing.review import Review
+from slipway.reviewing.review import Review, refuses, weight
 
 T = TypeVar("T")
 _LONGEST_LINE = 300
@@ -42,23 +42,25 @@ def review(change: Change) -> Review:
     preview = comparison.preview or Preview()
     asked = ask(comparison)
     failed = list(asked.failed)
-    by_files = _attempt(failed, "files", lambda: tuple(file_findings(comparison, change.files)), ())
+    by_files: tuple[Finding, ...] = _attempt(
+        failed, "files", lambda: tuple(file_findings(comparison, change.files)), ()
+    )
     found = [*asked.findings, *by_files, *preview_rejection(comparison.preview)]
-    findings = _ordered(_graded(comparison, _joined(_explained(found))))
+    findings = sorted(_graded(comparison, _joined(_explained(found))), key=weight)
     begun = _interrupted_replacements(comparison)
-    standing = _attempt(failed, "policy", lambda: tuple(policy.standing(comparison)), ())
+    standing: tuple[str, ...] = _attempt(failed, "policy", lambda: tuple(policy.standing(comparison)), ())
     if begun is not None:
         standing = (_CONTINUES, *standing)
     incomplete = [preview.why] if preview.why else []
     costs = _attempt(failed, "cost", lambda: cost.costs(comparison), None)
     quota_line = _attempt(failed, "quota", lambda: quota.quota_text(comparison), "")
     policy_line = _attempt(failed, "policy", lambda: policy.policy_text(comparison), "")
-    rows = _attempt(failed, "settings", lambda: settings(comparison), ())
+    rows: tuple[Setting, ...] = _attempt(failed, "settings", lambda: settings(comparison), ())
     # The program's warnings may have any content and length.
     quoted = first_lines((short(warning, _LONGEST_LINE) for warning in preview.warnings), _MOST_WARNINGS)
     whole = Review(
         stack=comparison.stack,
-        findings=findings,
+        findings=tuple(findings),
         settings=rows,
         differences=asked.differences,
         incomplete=(*incomplete, *change.unread, *failed),
@@ -92,14 +94,10 @@ def _attempt(failed: list[str], name: str, compute: Callable[[], T], otherwise: 
 def _explained(found: Iterable[Finding]) -> list[Finding]:
     """Drop the bare rejection of the deployment if another finding says why."""
     findings = list(found)
-    explained = any(_refuses(finding) and not KINDS[finding.kind].failed for finding in findings)
+    explained = any(refuses(finding) and not KINDS[finding.kind].failed for finding in findings)
     if not explained:
         return findings
     return [finding for finding in findings if not KINDS[finding.kind].failed]
-
-
-def _refuses(finding: Finding) -> bool:
-    return KINDS[finding.kind].refuses and finding.grade is Grade.BLOCKING
 
 
 def _joined(findings: Iterable[Finding]) -> list[Finding]:
@@ -132,15 +130,6 @@ def regraded(finding: Finding, policies: Iterable[Mapping[str, str]]) -> Finding
         return finding
     severities = [BY_WORD.get(str(grades.get(finding.kind)), usual) for grades in policies]
     return replace(finding, grade=max(severities))
-
-
-def _ordered(findings: Iterable[Finding]) -> tuple[Finding, ...]:
-    sections = list(Section)
-
-    def place(finding: Finding) -> tuple[int, int, float]:
-        return (-finding.grade, sections.index(KINDS[finding.kind].section), -finding.cost)
-
-    return tuple(sorted(findings, key=place))
 
 
 def added_clusters(comparison: Comparison) -> frozenset[str]:
@@ -220,5 +209,3 @@ def _is_known(finding: Finding, known: Finding | None) -> bool:
     if known is None or finding.grade > known.grade:
         return False
     return (finding.sentence, finding.details) == (known.sentence, known.details)
-
-

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TextIO
 
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import quoted
@@ -17,12 +17,18 @@ def text_of(source: str, fix: str = "name a file, or - for stdin", *, strict: bo
     """Return the whole text. A mark replaces bytes that are not text; `strict` refuses them. Raises ConfigError."""
     errors = "strict" if strict else "replace"
     try:
-        if source == "-" and sys.stdin is None:
-            raise OSError(0, "stdin is closed")
-        return sys.stdin.read() if source == "-" else Path(source).read_text(encoding="utf-8", errors=errors)
+        if source == "-":
+            return _stdin().read()
+        return Path(source).read_text(encoding="utf-8", errors=errors)
     except (OSError, UnicodeDecodeError) as problem:
-        why = (problem.strerror if isinstance(problem, OSError) else None) or str(problem)
+        why = getattr(problem, "strerror", None) or str(problem)
         raise ConfigError(f"{quoted(source)} can't be read", why=why, fix=fix) from problem
+
+
+def _stdin() -> TextIO:
+    if sys.stdin is None:
+        raise OSError(0, "stdin is closed")
+    return sys.stdin
 
 
 def preview_of(source: str, text: str) -> Preview:

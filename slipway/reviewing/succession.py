@@ -33,10 +33,10 @@ class Succession:
 
     @property
     def sentence(self) -> str:
-        deployed, commit = self.deployed[:SHORT], self.commit[:SHORT]
-        if self.is_rollback:
-            return f"Commit {deployed} is deployed, and this run has the earlier commit {commit}"
+        deployed = self.deployed[:SHORT]
+        commit = self.commit[:SHORT]
         why = {
+            CommitOrder.EARLIER: f"and this run has the earlier commit {commit}",
             CommitOrder.MISSING: f"which is not in this clone, so {commit} may remove what it added",
             CommitOrder.SHALLOW: f"and this clone is too shallow to tell whether {commit} is earlier",
         }

@@ -37,7 +37,8 @@ def worker_pool(
     task: dict[str, Any] = {"args": list(args), **({"env": listed} if listed else {})}
     if image:
         return {**body, "containerSpec": {"imageUri": image, **task}}
-    task |= {"executorImageUri": "executor:1", "pythonModule": "train", "packageUris": [package or "${package}"]}
+    image = "us-docker.pkg.dev/vertex-ai/training/executor:1"
+    task |= {"executorImageUri": image, "pythonModule": "train", "packageUris": [package or "${slipway.package}"]}
     return {**body, "pythonPackageSpec": task}
 
 
@@ -47,9 +48,12 @@ def request(
     """Return the body of a custom job; `spec` are keys of its CustomJobSpec."""
     strategy = CAPACITY_TYPES[capacity_type].strategy
     scheduling = {"timeout": "86400s", **({"strategy": strategy} if strategy else {})}
-    job_spec = {"serviceAccount": TRAINER, "scheduling": scheduling, "workerPoolSpecs": list(pools), **spec}
+    job_spec: dict[str, Any] = {"serviceAccount": TRAINER, "scheduling": scheduling, "workerPoolSpecs": list(pools)}
+    if capacity_type == POOL:
+        job_spec["persistentResourceId"] = "cpu-1a2b3c4"
+    job_spec |= spec
     labels = {TEMPLATE_LABEL: template, STACK_LABEL: STACK, CAPACITY_TYPE_LABEL: capacity_type}
-    return {"displayName": "${job}", "jobSpec": job_spec, "labels": labels}
+    return {"displayName": "${slipway.job}", "jobSpec": job_spec, "labels": labels}
 
 
 def offer(

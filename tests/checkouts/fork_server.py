@@ -62,7 +62,7 @@ exec {ordinary} "$@"
 _OF_SCRIPTS = (
     *("front.cli.check", "front.cli.doctor", "front.cli.review", "google.connection"),
     *("deploying.deployment.deployment", "operating.doctor.examination"),
-    *("reviewing.forges.github", "reviewing.forges.gitlab", "reviewing.told.comment"),
+    *("reviewing.forges.github", "reviewing.forges.gitlab", "reviewing.render.comment"),
 )
 _FORKED_PLUGIN = f'[ -z "${fork_client.SERVER}" ] || exec {{client}} {PLUGIN} "$@"'
 

@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from slipway.model.findings.finding import Subject
-from slipway.reviewing.consequence import consequence
+from slipway.model.findings.finding import Grade, Subject
+from slipway.model.findings.kinds import KINDS
 from slipway.reviewing.review import Review as Told
 from slipway.reviewing.review import write
 from tests.checkouts.git import git
@@ -20,7 +20,7 @@ from tests.ci.gitlab import Version
 from tests.ci.gitlab_jobs import Job, Runner, pipeline, preview
 
 PUSHED = "2026-11-21T09:00:00.000Z"
-GONE = consequence("cluster-deleted", Subject("cluster", "h100"), "goes")
+GONE = KINDS["cluster-deleted"].of(Subject("cluster", "h100"), "goes", grade=Grade.BLOCKING)
 BAD, GOOD = write(Told("prod", (GONE,))), write(Told("prod"))
 SETTINGS = {
     "WORKLOAD_IDENTITY_PROVIDER": "projects/1/locations/global/workloadIdentityPools/gitlab/providers/slipway",

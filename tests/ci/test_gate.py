@@ -13,17 +13,17 @@ from typing import Any
 import pytest
 
 from slipway.model.findings.finding import Grade, Subject
-from slipway.reviewing.consequence import consequence
+from slipway.model.findings.kinds import KINDS
 from slipway.reviewing.record import record_of
+from slipway.reviewing.render.comment import Place, comment
 from slipway.reviewing.review import Review as Told
 from slipway.reviewing.review import write
-from slipway.reviewing.told.comment import Place, comment
 from tests.checkouts.git import git
 from tests.ci import tools
 from tests.ci.conftest import STACKS, Workflow
 from tests.ci.github import HEAD, LATER, OTHER, TREE, Artifact, Comment, GitHub, Review, served
 
-GONE = consequence("cluster-deleted", Subject("cluster", "h100"), "goes")
+GONE = KINDS["cluster-deleted"].of(Subject("cluster", "h100"), "goes", grade=Grade.BLOCKING)
 BAD, GOOD = Told("prod", (GONE,)), Told("prod")
 BASE = "b" * 40
 
@@ -128,7 +128,7 @@ class TestPullRequest:
         done = self.ask(runner, gate)
         assert done.returncode == 5
         assert asked.written == ["added", "replaced"]
-        assert "`h100` goes" in asked.comments[0].body
+        assert "cluster `h100` | goes" in asked.comments[0].body
         asked.reviews = [Review(at="2026-11-21T09:41:00Z")]
         assert self.ask(runner, gate).returncode == 0
 
@@ -148,7 +148,7 @@ class TestPullRequest:
             "<!-- slipway-review of ml/training -->",
             "<!-- slipway-review of ads -->",
         ]
-        assert "of the project in `ml/training`" in runner.github.comments[0].body
+        assert "prod in ml/training: " in runner.github.comments[0].body
 
     @pytest.mark.parametrize("failing", ["ask", "write"])
     def test_a_comment_that_can_t_be_written_is_in_the_summary(
@@ -157,7 +157,7 @@ class TestPullRequest:
         runner.reviewed(BAD)
         runner.github.failing = {"ask": [403], "write": [403, 200]}[failing]
         assert self.ask(runner, gate).returncode == 4
-        assert "`h100` goes" in (runner.folder / "summary").read_text()
+        assert "cluster `h100` | goes" in (runner.folder / "summary").read_text()
 
     def test_an_artifact_that_nobody_asked_for_is_no_review(self, runner: Runner, gate: dict[str, Any]) -> None:
         """The pull request's program runs before, in the same run, and may upload what it likes."""
@@ -286,17 +286,17 @@ class TestDeployment:
         done = self.deploy(runner, step)
         assert done.returncode == 0, done.stdout
         told = (runner.folder / "summary").read_text()
-        assert "h100 goes" in told and f"approved by grace, of this tree ({TREE[:12]})" in told
+        assert "h100: goes" in told and f"approved by grace, of this tree ({TREE[:12]})" in told
         record = "record=https://github.com/acme/ml/actions/runs/4711\n"
         assert (runner.folder / "output").read_text() == record
 
     @pytest.mark.parametrize(
         ("changes", "why"),
         [
-            ({"reviews": []}, "nobody else who may write has approved #3"),
+            ({"reviews": []}, "nobody else with write access has approved #3"),
             ({"reviews": [Review(tree=OTHER)]}, "grace approved #3 as another tree"),
-            ({"artifacts": kept(GOOD)[1], "comments": kept(GOOD)[0]}, "and the record of its review tells less"),
-            ({"artifacts": []}, "is gone, so nobody can tell what grace approved"),
+            ({"artifacts": kept(GOOD)[1], "comments": kept(GOOD)[0]}, "and the record of its review has less"),
+            ({"artifacts": []}, "is gone, so it is unknown what grace approved"),
             ({"merged_as": ""}, "no pull request was merged"),
             ({"merged_as": OTHER}, "no pull request was merged"),
         ],
@@ -319,7 +319,7 @@ class TestDeployment:
         done = self.deploy(runner, step, **({} if runner.github.forbidden else {"GH_TOKEN": "stale"}))
         assert done.returncode == 4
         assert trouble in done.stdout and "pull-requests: read" in done.stdout
-        assert "h100 goes" in done.stdout, "what it would do is told all the same"
+        assert "h100: goes" in done.stdout, "what it would do is told all the same"
 
     def test_somebody_may_insist_and_the_record_of_that_lies_with_the_state(
         self, runner: Runner, workflows: dict[str, Workflow], step: dict[str, Any]

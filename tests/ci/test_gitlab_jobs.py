@@ -14,7 +14,7 @@ import pytest
 from slipway.google.catalog import document
 from slipway.model.catalog.model import Catalog
 from slipway.model.findings.finding import Subject
-from slipway.reviewing.consequence import consequence
+from slipway.model.findings.kinds import KINDS
 from slipway.reviewing.review import Review as Told
 from slipway.reviewing.review import write
 from tests.ci import gitlab as stand_in
@@ -40,10 +40,10 @@ class TestMergeRequest:
             "reviewed": "failed",
         }, "\n".join(process.stdout + process.stderr for process in ran.values())
         shut = ran["slipway-reviewed"]
-        assert shut.returncode == 5 and "nobody else who may write has approved !3" in shut.stderr
+        assert shut.returncode == 5 and "nobody else with write access has approved !3" in shut.stderr
         assert "retry this job when somebody has approved" in shut.stdout
         (note,) = project.gitlab.notes
-        assert "`h100` goes" in note.body and "an approval of this merge request holds" in note.body
+        assert "cluster `h100` | goes" in note.body and "an approval of this merge request is of the tree" in note.body
         assert "preview --json gs://acme-state-prod" in project.runner.asked
         assert "--require-hashes" not in project.runner.asked, "these pins have none"
 
@@ -94,11 +94,13 @@ class TestMergeRequest:
         project.gitlab.approved = {GRACE: LATER}
         (project.runner.engine / "prod" / "change").write_text("")  # as the engine does with what it can't read
         assert "n1-4" in self.refused(project, commit)
-        refusal = consequence("preview-failed", Subject("preview"), "is refused")
+        refusal = KINDS["deployment-rejected"].of(Subject("deployment"), "is rejected")
         change = write(Told("prod", (GONE, refusal), undeployed=True))
         preview(project.runner.engine, "prod", change=change, main=GOOD)
         body = self.refused(project, commit)
-        assert "`h100` goes" in body and "n1-4" not in body, "what else would come; of the mistake the preview tells"
+        assert "cluster `h100` | goes" in body and "n1-4" not in body, (
+            "what else would come; of the mistake the preview tells"
+        )
 
     def refused(self, project: Project, commit: str) -> str:
         ran = project.play(commit)
@@ -151,7 +153,7 @@ class TestWhatAProgramMayHandOver:
         of_review = project.runner.folder / "jobs" / "slipway-review-prod-"
         (of_review / f"check-{tree}.json").write_text(json.dumps(GOOD))
         done = project.again("slipway-reviewed", commit)
-        assert done.returncode == 5 and "`h100` goes" in project.gitlab.notes[0].body
+        assert done.returncode == 5 and "cluster `h100` | goes" in project.gitlab.notes[0].body
 
     def test_nothing_of_it_lies_where_the_judge_s_code_does(self, project: Project) -> None:
         jobs = jobs_of(project.folder)

@@ -16,7 +16,7 @@ import pytest
 from tests.python_files import ROOT, imported, into
 
 PARTS = ("slipway", "components", "policy", "local", "journey", "bench")
-FLOORS = ("base", "model", "google", "authoring", "deploying", "using", "operating", "reviewing", "front")
+FLOORS = ("base", "model", "google", "authoring", "deploying", "using", "operating", "answers", "reviewing", "front")
 """The folders of slipway/, lowest first."""
 APART = ({"deploying", "using"},)
 """Floors beside each other."""

@@ -8,9 +8,10 @@ from slipway.model.facts import QuotaLine
 from slipway.model.findings.finding import Section
 from slipway.model.findings.grades import REVIEWED
 from slipway.model.findings.kinds import KINDS
-from slipway.reviewing.review import Review, review
-from slipway.reviewing.told.cards import SIGNS
-from slipway.reviewing.told.comment import Place, comment
+from slipway.reviewing.render.comment import Place, comment
+from slipway.reviewing.render.rows import SIGNS
+from slipway.reviewing.review import Review
+from slipway.reviewing.reviewer import review
 from tests.slipway.reviewing.builders import (
     H100,
     change,

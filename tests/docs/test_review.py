@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from slipway.model.findings.finding import Grade
-from slipway.reviewing.told.cards import SIGNS
+from slipway.reviewing.render.rows import SIGNS
 
 from . import goldens
 

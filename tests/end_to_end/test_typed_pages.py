@@ -57,6 +57,7 @@ _STANDS_FOR = {
     "--sweep ID": "--sweep {sweep}",
     "slipway pause h100": "slipway pause cpu --yes",
     "slipway resume h100": "slipway resume cpu",
+    "slipway diff staging prod": "slipway diff local next",
 }
 """The jobs, sweeps, clusters and stacks that pages name, as this stack has them."""
 _TYPED_ELSEWHERE = {

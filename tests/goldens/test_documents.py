@@ -15,6 +15,9 @@ from typing import Any, cast
 
 import pytest
 
+from slipway.answers.answer import Answer, Difference, State
+from slipway.answers.cost import Costs
+from slipway.answers.settings import Setting
 from slipway.authoring.stack.stack import parse
 from slipway.authoring.stack.yaml_file import FileMistake, from_text
 from slipway.base.columns import documents
@@ -52,10 +55,7 @@ from slipway.model.prices import UNKNOWN, Price, hourly
 from slipway.model.season import Season
 from slipway.operating.doctor.reading import Drifted
 from slipway.operating.pool_rows import rows
-from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.consequence import consequence
 from slipway.reviewing.review import Review, read_all, write_all
-from slipway.reviewing.rules.money import Amount, Money
 from slipway.using.context import Clock, Context
 from slipway.using.jobs.description import describe
 from slipway.using.jobs.download import Download
@@ -175,24 +175,18 @@ def checks() -> Mapping[str, Any]:
 
 
 def reviews() -> Mapping[str, Any]:
-    cancelled = consequence(
-        "jobs-cancelled",
-        Subject("cluster", "h100"),
-        "are cancelled",
-        who="Jobs on {it}",
-        so="their work is lost",
-        instead="wait",
-        edits=[Edit("max", "4", "")],
-        details=("a", "b"),
-        field="k",
-        cost=1.5,
-    )
-    amount = Amount(Price(Decimal("1.50"), complete=False), Price(Decimal(3)), fewer=True)
+    h100 = Subject("cluster", "h100")
+    cancelled = KINDS["jobs-cancelled"].of(h100, "2 running jobs are cancelled", "wait", "they end", field="k", jobs=2)
+    cancelled = replace(cancelled, details=("a", "b"), cost=1.5)
+    before = Answer("submission", ("lora", "pool"), h100, values={"machines": 8, "account": None})
+    after = replace(before, state=State.NO, text="maximum is 4")
     whole = Review(
         "dev",
-        (cancelled, consequence("submitter-added", Subject("y"), "may submit")),
+        (cancelled, KINDS["access-gained"].of(Subject("member", "y"), "may submit", grade=Grade.WARNING)),
+        (Setting(h100, "pools.workers.replicas.max", "8", "4"),),
+        (Difference("submission", h100, (before.key,), before, after),),
         ("all of it",),
-        Money(amount, replace(amount, before=UNKNOWN), Price()),
+        Costs(idle_before=None, idle=3, most_before=1.5, most=3),
         "fits",
         "holds",
         ("s",),

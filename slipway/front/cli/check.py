@@ -128,13 +128,14 @@ def _of_environment(
 def _paths(stacks: tuple[str, ...], here: Path) -> list[Path]:
     every = sorted((here / "stacks").glob("Pulumi.*.yaml"))
     if stacks or every:
-        return [_path(word, here, every) for word in stacks] or every
+        return [stack_path(word, here, every) for word in stacks] or every
     restored = [fix_of_deleted(here, stack) for stack in deleted_stacks(here)]
     fix = "\n".join(restored) or "change to the checkout's folder, or name a file: slipway check FILE"
     raise ConfigError("there is no stack file here", why=f"no {from_here(here / 'stacks')}/Pulumi.*.yaml", fix=fix)
 
 
-def _path(word: str, here: Path, every: list[Path]) -> Path:
+def stack_path(word: str, here: Path, every: list[Path], typed: str = "slipway check {}") -> Path:
+    """Return a stack's file by its name or path. `typed`: the command, with {} in place of the name."""
     if (here / word).is_file():
         return here / word
     by_name = {path.stem.removeprefix("Pulumi."): path for path in every}
@@ -144,7 +145,7 @@ def _path(word: str, here: Path, every: list[Path]) -> Path:
     raise ConfigError(
         f"there is no stack {quoted(word)}, and no such file",
         why=f"the stacks are {', '.join(by_name)}" if by_name else "there is no stacks/Pulumi.*.yaml here",
-        fix=restored or f"slipway check {nearest(word, by_name) or ''}".rstrip(),
+        fix=restored or typed.format(nearest(word, by_name) or "").rstrip(),
     )
 
 

@@ -1,14 +1,14 @@
-"""Say what a change does, before it does it: jobs, capacity, money, people, data.
+"""Show what a change does before it is deployed: jobs, capacity, cost, access, data.
 
-Each SOURCE is what a preview of one stack wrote on stdout, or what this command wrote as JSON:
+Each SOURCE is the output of a preview of one stack, or JSON that this command wrote:
 
 \b
   make events STACK=prod
   slipway review .slipway/prod.events
 
-Live clusters, jobs and quota are read with the credentials at hand, and nothing is written. With --gate the exit code
-is 5 while something needs an approval, and with --forge while it has none; with --scheduled, while there is anything
-that was not announced. With --gate it is 10 if a later commit is deployed already, unless --rollback names this one.
+Live clusters, jobs and quota are read with your credentials, and nothing is written. With --gate the exit code is 5
+if something needs an approval, and with --forge if it has none; with --scheduled, if anything was not announced. With
+--gate it is 10 if a later commit is deployed already, unless --rollback names this one.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from functools import partial
@@ -36,17 +36,17 @@ from slipway.reviewing.sources import preview_of, text_of
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from slipway.reviewing.change.change import Files
+    from slipway.reviewing.change.files import Files
     from slipway.reviewing.forge_table import ForgeRow
     from slipway.reviewing.gate import GateObstacle, MergeResult
+    from slipway.reviewing.render.comment import Place
     from slipway.reviewing.review import Review
     from slipway.reviewing.succession import Succession
-    from slipway.reviewing.told.comment import Place
 
 EXIT_SHUT = 5
 EXIT_EARLIER = 10
 """Another one than a shut gate's: CI deploys at a person's wish although the gate is shut, and never for this."""
-_LATER = ("slipway.reviewing.review", "slipway.reviewing.forges.forge", "slipway.reviewing.told.comment")
+_LATER = ("slipway.reviewing.reviewer", "slipway.reviewing.forges.forge", "slipway.reviewing.render.comment")
 
 
 @click.command()
@@ -82,7 +82,6 @@ _LATER = ("slipway.reviewing.review", "slipway.reviewing.forges.forge", "slipway
 @click.option("--tree", default="", help="The git tree of the merge result, which an approval is of.")
 @click.option("--base", default="", help="The commit whose code makes this review.")
 @click.option("--redact", is_flag=True, help="Hide people's addresses, but for those in the change's own diff.")
-@click.option("--explain-rows", is_flag=True, help="Name behind the review the row and the kind of each sentence.")
 @click.option("--no-live", is_flag=True, help="Read nothing of the cloud.")
 @click.pass_context
 def command(
@@ -101,7 +100,6 @@ def command(
     tree: str,
     base: str,
     redact: bool,
-    explain_rows: bool,
     no_live: bool,
 ) -> None:
     from slipway.reviewing.change.files import files_of
@@ -109,23 +107,20 @@ def command(
 
     folder = _without_dots(folder)
     _refuse_repeated(sources)
-    now = Clock().now()  # The same for all, so that equal findings are told alike.
+    now = Clock().now()  # The same for all reviews, so that equal findings are equal.
     touched = files_of(files, head, folder)
-    reviews = _compared_with_main(sources, mains, touched, now, live=not no_live)
+    compared = _compared_with_main(sources, mains, touched, now, live=not no_live)
 
     from slipway.reviewing.forge_table import running
-    from slipway.reviewing.told.comment import Place
-    from slipway.reviewing.told.headline import addresses
+    from slipway.reviewing.render.comment import Place
 
-    reviews = _located(reviews, head, touched)
+    reviews = _named_apart(_located(compared, head, touched))
     shown = _redacted(reviews, is_redacted=redact)
     row = running(os.environ)
     result = _show(shown, Place(tree, base, row.change, folder), output, is_comment=forge == "comment")
-    if explain_rows and output != "json":
-        screen.out(f"\n{addresses(shown)}")
     behind = _refuse_earlier(context, reviews, rollback) if gate else ()
     asks_forge = bool(forge) and not scheduled
-    if asks_forge:  # Asked once the review is told: a silent forge hides nothing of it.
+    if asks_forge:  # Asked after the review is shown, which does not depend on the forge.
         result = result or _merge_result(folder)
     if gate or scheduled:
         if asks_forge and result:
@@ -160,12 +155,12 @@ class _Gate:
         if any(obstacle.refuses for obstacle in self.obstacles):
             why = ""
             fix = "correct it: no approval deploys what the deployment refuses"
-        count = f"{counted(len(self.obstacles), 'consequence')} not {self.lacking}"
+        count = f"{counted(len(self.obstacles), 'finding')} not {self.lacking}"
         screen.note(f"{count}\n  why: {why}\n  fix: {fix}" if why else f"{count}\n  fix: {fix}")
 
 
 def _sentence(obstacle: GateObstacle, in_diff: frozenset[str], *, is_redacted: bool) -> str:
-    from slipway.reviewing.told.redaction import hidden
+    from slipway.reviewing.render.redaction import hidden
 
     sentence = hidden(obstacle.sentence, in_diff) if is_redacted else obstacle.sentence
     return sentence.replace("`", "")
@@ -208,33 +203,53 @@ def _refuse_repeated(sources: Iterable[str]) -> None:
 
 def _compared_with_main(
     sources: Iterable[str], mains: Iterable[str], files: Files, now: datetime, *, live: bool
-) -> list[Review]:
+) -> list[_Sourced]:
     """Return the reviews of sources, each with marks on what the base branch has already."""
-    from slipway.reviewing.change.change import NO_FILES
+    from slipway.reviewing.change.files import NO_FILES
 
     reviews = _reviews(sources, files, now, live=live)
-    main = {review.stack: review for review in _reviews(mains, NO_FILES, now, live=live)}
+    main = {each.review.stack: each.review for each in _reviews(mains, NO_FILES, now, live=live)}
 
-    from slipway.reviewing.review import beside
+    from slipway.reviewing.reviewer import mark_known
 
-    return [beside(review, main[review.stack]) if review.stack in main else review for review in reviews]
+    marked = []
+    for each in reviews:
+        known = main.get(each.review.stack)
+        if known is not None:
+            each = replace(each, review=mark_known(each.review, known))
+        marked.append(each)
+    return marked
 
 
-def _located(reviews: list[Review], head: str | None, files: Files) -> list[Review]:
-    """Return the reviews with the places of consequences in the checkout of the change."""
+def _located(reviews: list[_Sourced], head: str | None, files: Files) -> list[_Sourced]:
+    """Return the reviews with the places of findings in the checkout of the change."""
     if not head:
         return reviews
 
-    from slipway.reviewing.told.places import located
+    from slipway.reviewing.render.places import located
 
-    return [located(review, Path(head), files.touched) for review in reviews]
+    return [replace(each, review=located(each.review, Path(head), files.touched)) for each in reviews]
+
+
+def _named_apart(reviews: list[_Sourced]) -> list[Review]:
+    """Return the reviews. Stacks of several projects that have one name get their project's folder as well."""
+    times = Counter(each.review.stack for each in reviews)
+    named: dict[str, Review] = {}
+    for each in reviews:
+        review = each.review
+        if times[review.stack] > 1 and each.folder:
+            review = replace(review, stack=f"{review.stack} in {each.folder}")
+        if review.stack in named:
+            raise ConfigError(f"stack {quoted(review.stack)} has several sources", fix="name one source for each stack")
+        named[review.stack] = review
+    return list(named.values())
 
 
 def _redacted(reviews: list[Review], *, is_redacted: bool) -> list[Review]:
     if not is_redacted:
         return reviews
 
-    from slipway.reviewing.told.redaction import redacted
+    from slipway.reviewing.render.redaction import redacted
 
     return [redacted(review) for review in reviews]
 
@@ -256,9 +271,9 @@ def _show(shown: list[Review], place: Place, output: str, *, is_comment: bool) -
 
 
 def _print(shown: list[Review], place: Place, output: str) -> None:
+    from slipway.reviewing.render.comment import comment
+    from slipway.reviewing.render.text import plain_text
     from slipway.reviewing.review import write_all
-    from slipway.reviewing.told.comment import comment
-    from slipway.reviewing.told.headline import plain_text
 
     if output == "json":
         screen.out(screen.json_text(write_all(shown), indent=2))
@@ -297,7 +312,7 @@ def _commented(shown: list[Review], place: Place) -> MergeResult:
     """Write the comment, and its record into the folder that CI keeps; none where nothing changes."""
     from slipway.reviewing.forges.forge import forge_of
     from slipway.reviewing.record import name_of, record_of
-    from slipway.reviewing.told.comment import comment
+    from slipway.reviewing.render.comment import comment
 
     forge = forge_of(os.environ, place.folder)
     result = forge.merge_result()
@@ -310,32 +325,59 @@ def _commented(shown: list[Review], place: Place) -> MergeResult:
     return forge.tell(result, f"{comment(shown, replace(place, tree=result.tree))}{record.remark}\n")
 
 
-def _reviews(sources: Iterable[str], files: Files, now: datetime, *, live: bool) -> list[Review]:
-    """Return the reviews of documents of Slipway's, and of previews."""
-    reviews: list[Review] = []
+@dataclass(frozen=True)
+class _Sourced:
+    """A review and the source that it was read from."""
+
+    source: str
+    review: Review
+
+    @property
+    def folder(self) -> str:
+        """The project's folder, from which `.slipway/prod.events` is named; empty for the current one."""
+        folder = Path(self.source).parent
+        if folder.name == ".slipway":
+            folder = folder.parent
+        return "" if folder == Path() else str(folder)
+
+
+def _reviews(sources: Iterable[str], files: Files, now: datetime, *, live: bool) -> list[_Sourced]:
+    """Return the reviews of Slipway's documents and of previews."""
+    reviews: list[_Sourced] = []
     for source in sources:
-        text = text_of(source)
-        try:
-            body = from_json(text)
-        except (ValueError, RecursionError):
-            body = None
-        kind = body.get("kind") if isinstance(body, dict) else None
-        if kind is None:
-            reviews.append(_reviewed(source, text, files, now, live=live))
-            continue
-
-        from slipway.reviewing import refused
-        from slipway.reviewing.review import KIND, KINDS, read, read_all
-
-        if kind == refused.KIND:
-            # A refused stack's preview, where there is one, tells the same and more.
-            known = {review.stack for review in reviews if review.refused}
-            reviews += [review for review in refused.reviews_of(body, source) if review.stack not in known]
-        elif kind == KINDS:
-            reviews += read_all(body.get("reviews"), source)
-        else:
-            reviews.append(read(body, source) if kind == KIND else _reviewed(source, text, files, now, live=live))
+        # The preview of a rejected stack, if there is one, says the same as its check and more.
+        known = {each.review.stack for each in reviews if each.review.refused}
+        for review, is_check in _of_source(source, files, now, live=live):
+            if not (is_check and review.stack in known):
+                reviews.append(_Sourced(source, review))
     return reviews
+
+
+def _of_source(source: str, files: Files, now: datetime, *, live: bool) -> Iterator[tuple[Review, bool]]:
+    """Yield the reviews of a source, and whether it is the output of `slipway check`."""
+    text = text_of(source)
+    try:
+        body = from_json(text)
+    except (ValueError, RecursionError):
+        body = None
+    kind = body.get("kind") if isinstance(body, dict) else None
+    if kind is None:
+        yield _reviewed(source, text, files, now, live=live), False
+        return
+
+    from slipway.reviewing import refused
+    from slipway.reviewing.review import DOCUMENT, DOCUMENTS, read, read_all
+
+    if kind == refused.KIND:
+        for review in refused.reviews_of(body, source):
+            yield review, True
+    elif kind == DOCUMENTS:
+        for review in read_all(body.get("reviews"), source):
+            yield review, False
+    elif kind == DOCUMENT:
+        yield read(body, source), False
+    else:
+        yield _reviewed(source, text, files, now, live=live), False
 
 
 def _reviewed(source: str, text: str, files: Files, now: datetime, *, live: bool) -> Review:
@@ -346,10 +388,10 @@ def _reviewed(source: str, text: str, files: Files, now: datetime, *, live: bool
     preview = preview_of(source, text)
     connection = connect(os.environ) if live else None
     who = identity(os.environ)
-    with ThreadPoolExecutor(1) as aside:  # What judges and tells is loaded while the cloud answers.
+    with ThreadPoolExecutor(1) as aside:  # Modules are imported while the cloud answers.
         aside.map(import_module, _LATER)
         change = reading.change(preview, connection, now, stack=preview.stack, identity=who, files=files)
 
-    from slipway.reviewing.review import review
+    from slipway.reviewing.reviewer import review
 
     return review(change)

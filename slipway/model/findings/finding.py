@@ -7,7 +7,9 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
-from typing import Any, Self
+from typing import Annotated, Any, Self
+
+from slipway.base.codec import As, At, one_of
 
 
 class Grade(IntEnum):
@@ -30,17 +32,21 @@ class Grade(IntEnum):
         return "broken" if self is Grade.BLOCKING else self.name.lower()
 
 
+_GRADES = {grade.review_word: grade for grade in Grade}
+_GRADE = As(_GRADES.__getitem__, lambda grade: grade.review_word, one_of(_GRADES))
+
+
 class Section(StrEnum):
     """Subjects of kinds. A review lists sections in this order among findings of one grade."""
 
-    CLUSTERS = "clusters"
-    MONEY = "money"
-    TEMPLATES = "templates"
-    PEOPLE = "people and access"
     DATA = "data"
+    PEOPLE = "people and access"
+    PROGRAM = "the program itself"
+    TEMPLATES = "templates"
+    CLUSTERS = "clusters"
     QUOTA = "quota"
     POLICY = "policy"
-    PROGRAM = "the program itself"
+    MONEY = "money"
     HEALTH = "the stack as it is"
 
 
@@ -89,8 +95,8 @@ class Finding:
 
     #: One of `slipway/model/findings/kinds.py:KINDS`.
     kind: str
-    subject: Subject
-    grade: Grade
+    subject: Annotated[Subject, As(Subject.read, str, "a subject")]
+    grade: Annotated[Grade, _GRADE]
     #: Tells a person who is hit and how: at most 30 words, no full stop.
     sentence: str
     #: The key of the stack file or the template that caused it.
@@ -102,7 +108,7 @@ class Finding:
     #: Values for other code, by name.
     facts: Mapping[str, Any] = dataclasses.field(default_factory=dict, hash=False)
     #: USD an hour that it adds.
-    cost: float = 0
+    cost: Annotated[float, At("costPerHour")] = 0
     #: Lines that a review folds: jobs, members, probes, changed lines of a file.
     details: tuple[str, ...] = ()
 
@@ -144,8 +150,6 @@ class FindingKind:
     #: for jobs, clear failed clusters, make the clusters of a season or those that lacked machines, with all that
     #: follows, in money too. An overdue generation is an alarm, which ends no job.
     announced: tuple[Grade, ...] = ()
-    #: The kind whose approval holds for it too: a cluster that is given up goes at once once its jobs have ended.
-    approved_as: str = ""
     #: Of a cluster that this change adds it was not announced all the same.
     adds: bool = False
     #: What a deployment that goes on with one that was cut short may have of it.

@@ -32,11 +32,11 @@ def code(name: str) -> str:
     return f"<code>{_shown(plain)}</code>" if "|" in plain else f"`{plain}`" * bool(plain)
 
 
-def block(lines: str) -> str:
+def block(lines: str, language: str = "text") -> str:
     """Return lines unchanged, in a fence that nothing in them can end."""
     clean = _CONTROL.sub(" ", lines)
     fence = "`" * max(3, 1 + max((len(run) for run in re.findall(r"`+", clean)), default=0))
-    return f"{fence}text\n{clean}\n{fence}"
+    return f"{fence}{language}\n{clean}\n{fence}"
 
 
 def folded(summary: str, body: str) -> str:

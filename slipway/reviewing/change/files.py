@@ -1,7 +1,6 @@
-"""The files of a change, read from a list of names and from two checkouts, without running any; what deploys or judges
-among them, by its path from the project's folder, which may lie anywhere in its repository.
+"""The edited files of a change: a list of names, and the texts of two checkouts. No file is run.
 
-The base branch is checked out in the folder that this runs in, the change in another one, where there is one.
+The base branch is checked out in the current directory, the change in another one if there is one.
 """
 
 from __future__ import annotations
@@ -9,154 +8,232 @@ from __future__ import annotations
 import os
 import posixpath
 import re
-from collections.abc import Iterator, Mapping, Set
-from fnmatch import fnmatchcase
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from fnmatch import translate
+from functools import cached_property
 from itertools import islice
-from pathlib import Path
+from pathlib import Path, PurePosixPath
 
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import quoted
-from slipway.reviewing.change.change import NO_FILES, Files
-from slipway.reviewing.change.edits import edits
-from slipway.reviewing.change.pins import changed
-from slipway.reviewing.change.programs import edited_lines, forgetting, job_file, same_program
 from slipway.reviewing.forge_table import FILES
 from slipway.reviewing.sources import text_of
 
 _DECLARED = "*.md docs/* jobs/* pipelines/*.yaml pipelines/*.json stacks/* templates/* tests/* vertex-local/* ../*"
-# The forge reads these in the repository's own top folder too.
-_READ_BY_FORGE = ("CODEOWNERS", ".gitattributes", ".gitmodules", ".ci/", *FILES)
-_GLOBS = (
-    ("*", True),
-    *((glob, False) for glob in _DECLARED.split()),
-    *((f"*{name}*" if name.endswith("/") else f"*{name}", True) for name in _READ_BY_FORGE),
-)
-"""Globs of files, and whether these deploy or judge. The last one that matches holds."""
+_WITHOUT_EFFECT = "*.md *.ipynb *.gitignore *.editorconfig *LICENSE mkdocs.yml *.github/ISSUE_TEMPLATE/*"
+# GitHub and GitLab read these in the repository's root folder too.
+_READ_BY_FORGE = " ".join(f"*{name}*" for name in (".ci/", *FILES)) + " *CODEOWNERS *.gitattributes *.gitmodules"
 STACK_FILE = re.compile(r"stacks/Pulumi\.([^/]+)\.ya?ml")
 _STATUS = re.compile(r"[ABCDMRTUX]\d*")
 _REQUIREMENTS = re.compile(r"requirements[^/]*\.(txt|in)")
+_CODE = re.compile(r"(jobs|templates)/.*(\.py|/pyproject\.toml)", re.DOTALL)
 ADDRESS = re.compile(r"[A-Za-z0-9._%+'-]{1,64}@([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)")
-"""A person's address, or an account's. The name has as many characters as mail allows, or else a long line of letters
-would be read anew from each of them."""
+"""An address of a person or an account. The name has at most the characters that mail allows: without a limit, a long
+line of letters would be read again from each letter."""
+MOST_READ = 200_000
+"""Characters of a file that is parsed or compared line by line."""
+_LARGEST = 4 * 2**20
+"""Bytes of a file that is read."""
+
+
+@dataclass(frozen=True)
+class Sides:
+    """The text of a file before and after a change; empty if the file does not exist on that side."""
+
+    before: str = ""
+    after: str = ""
+
+    @property
+    def longest(self) -> int:
+        """The characters of the longer side."""
+        return max(len(self.before), len(self.after))
+
+
+@dataclass(frozen=True)
+class Files:
+    """The files of a change, by their paths from the project's folder."""
+
+    touched: frozenset[str] = frozenset()
+    removed: frozenset[str] = frozenset()
+    #: Symbolic links, which are not read.
+    links: frozenset[str] = frozenset()
+    #: The texts of touched files; none without another checkout.
+    texts: Mapping[str, Sides] = field(default_factory=dict)
+    #: Touched files that are not text, too large or unreadable.
+    unread: frozenset[str] = frozenset()
+    #: All Python files of jobs and templates after the change, and the jobs' pyproject.toml.
+    code: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def code_before(self) -> Mapping[str, str]:
+        """The same files before the change."""
+        edited = {path: sides.before for path, sides in self.texts.items() if is_code(path)}
+        known = {**self.code, **edited}
+        return {path: text for path, text in known.items() if text or path not in edited}
+
+    @cached_property
+    def addresses(self) -> frozenset[str]:
+        """Addresses of people on lines that differ, which any diff shows."""
+        found: set[str] = set()
+        for sides in self.texts.values():
+            lines = {*sides.before.splitlines()} ^ {*sides.after.splitlines()}
+            found.update(match[0] for match in ADDRESS.finditer("\n".join(lines)))
+        return frozenset(found)
+
+
+NO_FILES = Files()
 
 
 def seen_from(folder: str, path: str) -> str:
     """Return `stacks/x.yaml` for `a/b/stacks/x.yaml` from `a/b`, and `../../.github/x` for `.github/x`. Both are in the
-    repository; an empty folder is its top."""
+    repository; an empty folder is its root."""
     return posixpath.relpath(path, folder) if folder else path
 
 
+def _any_of(globs: str) -> re.Pattern[str]:
+    return re.compile("|".join(map(translate, globs.split())))
+
+
+_HARMLESS, _BY_FORGE, _NOT_PROGRAM = map(_any_of, (_WITHOUT_EFFECT, _READ_BY_FORGE, _DECLARED))
+
+
 def deploys(path: str) -> bool:
-    return next(does for glob, does in reversed(_GLOBS) if fnmatchcase(path, glob))
+    """Return whether a file deploys, reviews or grants permissions."""
+    if _HARMLESS.match(path):
+        return False
+    return bool(_BY_FORGE.match(path)) or not _NOT_PROGRAM.match(path)
 
 
 def has_pins(path: str) -> bool:
+    """Return whether a file lists requirements of the deployment."""
     return _REQUIREMENTS.fullmatch(path) is not None
 
 
+def is_code(path: str) -> bool:
+    """Return whether a file belongs to the code of jobs or templates."""
+    return _CODE.fullmatch(path) is not None
+
+
+def printable(path: str) -> str:
+    """Return a path without control characters and backticks."""
+    shown = [char if char.isprintable() else ascii(char)[1:-1] for char in path]
+    return "".join(shown).replace("`", "'")
+
+
 def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
-    """Read the list of `git diff --name-status`, with or without `-z`; a bare path counts as touched. `folder`: the
-    project's place in the repository. Raises ConfigError."""
+    """Read the files of a change.
+
+    Args:
+        file: The output of `git diff --name-status`, with or without `-z`; a bare path counts as touched.
+        head: The project's folder in a checkout of the change.
+        folder: The project's folder in its repository.
+
+    Raises:
+        ConfigError: The list is cut or has another format.
+    """
     if file is None:
         return NO_FILES
-    touched, removed = set(), set()
+    touched: set[str] = set()
+    removed: set[str] = set()
     for status, *paths in _listed(text_of(file)):
-        if not _STATUS.fullmatch(status) or len(paths) != 1 + status.startswith(("C", "R")) or not all(paths):
-            why = f"{quoted(' '.join((status, *paths)))} is no status of a file: it is cut, or of other flags"
-            fix = "make it with git diff --name-status -z BASE"
-            raise ConfigError(f"{quoted(file)} is not a whole list of files", why=why, fix=fix)
+        _require_whole(file, status, paths)
         seen = [seen_from(folder, path) for path in paths]
-        touched |= {*seen[status.startswith("C") :]}
-        if status.startswith(("D", "R")):
-            removed.add(seen[0])
-    checkout = Path(head or "")
-    names = sorted(touched - removed) if head else []
-    links = frozenset(file for file in names if _is_link(checkout, file))
-    both = [file for file in names if _beside_base(file, checkout)]
-    # The diff of a link shows its target, and not the target's contents.
-    texts = {file: (text_of(file), text_of(str(checkout / file))) for file in both if file not in links}
-    code = {file: sides for file, sides in texts.items() if file.startswith("jobs/")}
-    acts = {file: sides for file, sides in texts.items() if deploys(file) and not has_pins(file)}
-    alone = {
-        file: (_text(Path(file)), _text(checkout / file))
-        for file in sorted(touched - texts.keys() if head else ())
-        if file.startswith("jobs/") and not _is_link(checkout, file)
-    }
-    searched = head and touched and not _is_link(checkout, "jobs")
-    same = frozenset(file for file, sides in code.items() if same_program(file, *sides))
-    # By these alone code loses what it imports; to find imports, each file has to be parsed.
-    imports = removed or any(not file.startswith(("jobs/", "stacks/")) for file in touched)
-    return Files(
-        touched=frozenset(touched),
-        removed=frozenset(removed),
-        links=links,
-        pins={file: edited for file, sides in texts.items() if has_pins(file) and (edited := changed(*sides))},
-        same=same,
-        moved=moved(code | alone, removed),
-        lines={file: edited_lines(file, *sides) for file, sides in (code | acts).items() if file not in same},
-        forgetting=forgetting(code | alone),
-        code={
-            name: job_file(text_of(str(path)), name if imports else "")
-            for path in sorted((checkout / "jobs").rglob("*.py") if searched else ())
-            if is_own(name := path.relative_to(checkout).as_posix(), checkout)
-        },
-        stacks={match[1]: edits(*sides) for file, sides in texts.items() if (match := STACK_FILE.fullmatch(file))},
-        addresses=frozenset[str]().union(*(addresses(*sides) for sides in texts.values())),
-    )
+        touched.update(seen[status.startswith("C") :])
+        removed.update(seen[: status.startswith(("D", "R"))])
+    files = Files(frozenset(touched), frozenset(removed))
+    return _with_texts(files, _Checkout(Path(), folder), _Checkout(Path(head), folder)) if head else files
 
 
-def moved(texts: Mapping[str, tuple[str, str]], removed: Set[str]) -> frozenset[str]:
-    """Return the files that went, and those that came with the same text, in another folder of `jobs/`."""
-    names = {file: (file.split("/", 2)[-1], both[file not in removed]) for file, both in texts.items()}
-    alike = {names[file] for file in names.keys() & removed} & {names[file] for file in names.keys() - removed}
-    return frozenset(file for file, name in names.items() if name in alike)
+def _with_texts(files: Files, base: _Checkout, head: _Checkout) -> Files:
+    links = frozenset(path for path in files.touched if head.is_link(path) or base.is_link(path))
+    if head.root == base.root:
+        return replace(files, links=links)
+    texts: dict[str, Sides] = {}
+    unread: set[str] = set()
+    for path in sorted(files.touched - links):
+        try:
+            after = "" if path in files.removed else head.text(path)
+            texts[path] = Sides(base.text(path), after)
+        except (OSError, ValueError, ConfigError):
+            unread.add(path)
+    is_read = any(path.startswith(("jobs/", "templates/", "stacks/")) for path in files.touched)
+    code = dict(head.code()) if is_read else {}
+    return replace(files, links=links, texts=texts, unread=frozenset(unread), code=code)
 
 
-def addresses(before: str, after: str) -> frozenset[str]:
-    """Return addresses on lines that one text has and the other lacks, which any diff of the two shows."""
-    lines = {*before.splitlines()} ^ {*after.splitlines()}
-    return frozenset(match[0] for line in lines for match in ADDRESS.finditer(line))
+@dataclass(frozen=True)
+class _Checkout:
+    """The project's folder in a checkout. A link in it may lead anywhere, so links are not followed."""
 
+    path: Path
+    #: The project's folder in its repository.
+    folder: str
 
-def _text(path: Path) -> str:
-    return text_of(str(path)) if _is_file(path) else ""
+    @cached_property
+    def root(self) -> str:
+        # `Path.resolve` raises for links that lead to each other.
+        return os.path.realpath(self.path)
 
+    @cached_property
+    def repository(self) -> str:
+        above = [".." for _ in PurePosixPath(self.folder).parts]
+        return posixpath.normpath(posixpath.join(self.root, *above))
 
-def _listed(text: str) -> Iterator[list[str]]:
-    """Yield statuses with their paths: of `M\\tpath` and `R100\\told\\tnew`, or of the same between zero bytes; what is
-    cut stands alone."""
-    if "\0" in text:
-        *words, rest = text.split("\0")
-        left = iter(words)
-        yield from ([status, *islice(left, 1 + status.startswith(("C", "R")))] for status in left)
-        yield from [[rest]] if rest else ()
-        return
-    for line in filter(str.strip, text.split("\n")):  # Names may contain Unicode's other line ends.
-        yield line.split("\t") if "\t" in line else ["M", line.strip()]
+    def place(self, path: str) -> str:
+        return posixpath.normpath(posixpath.join(self.root, path))
 
+    def is_link(self, path: str) -> bool:
+        return os.path.realpath(self.place(path)) != self.place(path)
 
-def _beside_base(file: str, checkout: Path) -> bool:
-    """Tell whether a file is in the base branch, whose checkout this command runs in, and in the change's own, if that
-    is another one. A link to a place outside is not a file of it."""
-    root, path = _real(checkout), _real(checkout / file)
-    return root != Path.cwd() and path.is_relative_to(root) and _is_file(path) and _is_file(Path(file))
+    def text(self, path: str) -> str:
+        """Return the text of a file, empty if it does not exist. Raises OSError, ValueError or ConfigError."""
+        place = Path(self.place(path))
+        if not place.is_relative_to(self.repository):
+            raise ValueError("outside of the repository")
+        # `Path` raises for a name that no file can have.
+        if not os.path.lexists(place):
+            return ""
+        if not place.is_file() or place.stat().st_size > _LARGEST:
+            raise ValueError("not a file, or too large")
+        text = text_of(str(place))
+        if "\0" in text:
+            raise ValueError("not text")
+        return text
+
+    def code(self) -> Iterator[tuple[str, str]]:
+        for folder in ("jobs", "templates"):
+            places = () if self.is_link(folder) else sorted(Path(self.root, folder).rglob("*"))
+            for place in places:
+                path = place.relative_to(self.root).as_posix()
+                if is_code(path) and is_own(path, self.path):
+                    yield path, self.text(path)
 
 
 def is_own(file: str, checkout: Path) -> bool:
-    """Tell whether a file of the checkout is there, and no link. What is read of a change may lead anywhere."""
-    return _is_file(checkout / file) and not _is_link(checkout, file)
+    """Return whether a file of the checkout exists and is no link."""
+    place = checkout / file
+    return not _Checkout(checkout, "").is_link(file) and os.path.lexists(place) and place.is_file()
 
 
-def _is_file(path: Path) -> bool:
-    # `Path` raises for a name that no file can have.
-    return os.path.lexists(path) and path.is_file()
+def _require_whole(file: str, status: str, paths: list[str]) -> None:
+    expected = 1 + status.startswith(("C", "R"))
+    if _STATUS.fullmatch(status) and len(paths) == expected and all(paths):
+        return
+    why = f"{quoted(' '.join((status, *paths)))} is not a file with a status: the list is cut or has other flags"
+    fix = "make it with git diff --name-status -z BASE"
+    raise ConfigError(f"{quoted(file)} is not a whole list of files", why=why, fix=fix)
 
 
-def _is_link(checkout: Path, file: str) -> bool:
-    path, place = checkout / file, os.path.normpath(_real(checkout) / file)
-    return os.path.realpath(path) != place or (os.path.lexists(path) and path.is_symlink())
-
-
-def _real(path: Path) -> Path:
-    # `Path.resolve` raises for links that lead to each other.
-    return Path(os.path.realpath(path))
+def _listed(text: str) -> Iterator[list[str]]:
+    """Yield each status with its paths, separated by tabs or by zero bytes. An incomplete end is yielded alone."""
+    if "\0" not in text:
+        # Names may contain Unicode's other line ends.
+        for line in filter(str.strip, text.split("\n")):
+            yield line.split("\t") if "\t" in line else ["M", line.strip()]
+        return
+    *words, rest = text.split("\0")
+    left = iter(words)
+    for status in left:
+        yield [status, *islice(left, 1 + status.startswith(("C", "R")))]
+    yield from filter(None, [[rest] if rest else []])

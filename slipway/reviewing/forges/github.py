@@ -7,20 +7,21 @@ public members alone. https://docs.github.com/en/graphql/reference/pulls#object-
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from slipway.base.errors import ResourceError
 from slipway.base.formatting import join
 from slipway.google.answers import Found, Json, shaped
-from slipway.google.failures import Call, Denied, Unavailable
+from slipway.google.failures import Call, CloudError, Denied, Unavailable
 from slipway.google.session import Session
 from slipway.google.transport import Transport
 from slipway.reviewing.forges.rest import Rest, refused, settings
 from slipway.reviewing.gate import Approval, Comment, MergeResult, PullRequest
 from slipway.reviewing.record import Record, name_of, unpacked, written_with
-from slipway.reviewing.told.comment import mark
+from slipway.reviewing.render.comment import mark
 
 _VARIABLES = ("GITHUB_GRAPHQL_URL", "GITHUB_API_URL", "GITHUB_REPOSITORY", "GITHUB_REF", "GITHUB_SHA", "GH_TOKEN")
 _OPEN = re.compile(r"refs/pull/(\d+)/merge")
@@ -49,19 +50,21 @@ class GitHub:
         owner, _, name = self._repository.partition("/")
         of = {"owner": owner, "name": name, "commit": self._commit, "number": self._open, "merged": not self._open}
         result = self._asked("ask", of, Call("ask GitHub who approved this"), self._read, again=True)
-        if result.merged and (pull := result.pull_request) and pull.comment:
-            record = written_with(pull.comment.body, self._records(pull, result.tree))
-            return replace(result, pull_request=replace(pull, record=record))
-        return result
+        pull = result.pull_request
+        if not result.merged or pull is None or pull.comment is None:
+            return result
+        record = written_with(pull.comment.body, self._records(pull, result.tree))
+        return replace(result, pull_request=replace(pull, record=record))
 
     @refused(_FIX)
     def tell(self, result: MergeResult, body: str) -> MergeResult:
         pull = result.pull_request
-        if pull is None or (pull.comment and pull.comment.body.strip() == body.strip()):
+        if pull is None or pull.has_comment(body):
             return result
-        operation, to = ("replace", pull.comment.id) if pull.comment else ("add", pull.id)
+        target = pull.comment.id if pull.comment else pull.id
+        operation = "replace" if pull.comment else "add"
         call = Call(f"write the comment of #{pull.number}")
-        written = self._asked(operation, {"to": to, "body": body}, call, _written)
+        written = self._asked(operation, {"to": target, "body": body}, call, _written)
         return replace(result, pull_request=replace(pull, comment=written))
 
     def _asked(
@@ -71,41 +74,52 @@ class GitHub:
         body = {"query": query, "operationName": operation, "variables": variables}
 
         def data(answer: Json) -> Found:
-            if errors := answer.get("errors"):  # An answer may have errors beside its data.
-                listed = [error if isinstance(error, dict) else {"message": error} for error in errors]
-                failed = Denied if any(error.get("type") in _OF_RIGHTS for error in listed) else Unavailable
-                raise failed(call, join(str(error.get("message")) for error in listed))
+            errors = answer.get("errors")
+            if errors:  # An answer may have errors beside its data.
+                raise _failure(call, errors)
             return read(answer["data"])
 
         return shaped(call, data, self._session.post(self._url, call, body, idempotent=again))
 
     def _read(self, body: Json) -> MergeResult:
         repository = body["repository"]
-        commit, pull = repository["object"], repository.get("pullRequest")
+        commit = repository["object"]
         if commit is None:
             why = f"{self._repository} has no commit {self._commit} any more"
-            raise ResourceError("GitHub can't be asked who approved this", why=why, fix="push again, or run it anew")
+            raise ResourceError("GitHub can't be asked who approved this", why=why, fix="push again, or run it again")
+        pull = repository.get("pullRequest")
         if not self._open:
-            nodes = commit["associatedPullRequests"]["nodes"]
-            pull = next((node for node in nodes if (node["mergeCommit"] or {}).get("oid") == self._commit), None)
+            pulls = commit["associatedPullRequests"]["nodes"]
+            pull = next((each for each in pulls if (each["mergeCommit"] or {}).get("oid") == self._commit), None)
         return MergeResult(commit["tree"]["oid"], pull and _pull_request(pull, self._mark), merged=not self._open)
 
     def _records(self, pull: PullRequest, tree: str) -> Iterator[Record]:
-        """Yield the records of a tree, by runs of the review's workflow. Whoever may push can run a workflow of theirs,
-        and a fork its own, which may keep an artifact of any name; what ran here for the pull request's own commit is
-        in the change that approvers read."""
-        name, doing = name_of(tree, self._folder), f"read what the review of #{pull.number} told"
-        asked = f"actions/workflows/{self._reviewed_by}/runs?event=pull_request&head_sha={pull.head}&per_page=100"
-        for run in self._rest.maybe(asked, doing, _own_runs) or ():
+        """Yield the records of a tree, by runs of the review's workflow.
+
+        Anybody who can push can run a workflow of their own, and so can a fork, which may keep an artifact of any name.
+        A workflow that ran here for the pull request's own commit is in the change that approvers read.
+        """
+        name = name_of(tree, self._folder)
+        doing = f"read the record of the review of #{pull.number}"
+        path = f"actions/workflows/{self._reviewed_by}/runs?event=pull_request&head_sha={pull.head}&per_page=100"
+        for run in self._rest.maybe(path, doing, _own_runs) or ():
             for artifact in self._rest.get(f"actions/runs/{run}/artifacts?name={name}", doing, _artifacts):
                 zipped = f"{self._rest.url}/actions/artifacts/{artifact}/zip"
                 yield unpacked(self._session.download(zipped, Call(doing)).data, name)
 
 
+def _failure(call: Call, errors: Sequence[Any]) -> CloudError:
+    """Return the exception of an answer's errors, which may have any form."""
+    known = [error if isinstance(error, dict) else {"message": error} for error in errors]
+    is_denied = any(error.get("type") in _OF_RIGHTS for error in known)
+    failed = Denied if is_denied else Unavailable
+    return failed(call, join(str(error.get("message")) for error in known))
+
+
 def _own_runs(body: Json) -> list[int]:
     """Return the ids of the runs that are no fork's; the repository of one that is gone is null."""
-    heads = [(run, run["head_repository"]) for run in body["workflow_runs"]]
-    return [int(run["id"]) for run, head in heads if head is not None and head["id"] == run["repository"]["id"]]
+    runs = [run for run in body["workflow_runs"] if run["head_repository"] is not None]
+    return [int(run["id"]) for run in runs if run["head_repository"]["id"] == run["repository"]["id"]]
 
 
 def _artifacts(body: Json) -> list[int]:
@@ -113,30 +127,39 @@ def _artifacts(body: Json) -> list[int]:
 
 
 def _pull_request(body: Json, mark: str) -> PullRequest:
-    reviews = (review for review in body["latestOpinionatedReviews"]["nodes"] if review["state"] == "APPROVED")
-    asked, newest = body["comments"], body["newest"]
-    of_all = (*asked["nodes"], *newest["nodes"])
-    own = (comment for comment in of_all if comment["author"] == _BOT)
-    comment = next((comment for comment in own if comment["body"].startswith(mark)), None)
-    if comment is None and asked["totalCount"] > _MOST:
-        raise ResourceError(
-            f"#{body['number']} has too many comments",
-            why=f"this review's own is not among the {_MOST} that GitHub tells of at once, so no approval counts",
-            fix="open another pull request for the same branch",
-        )
+    approving = [review for review in body["latestOpinionatedReviews"]["nodes"] if review["state"] == "APPROVED"]
     return PullRequest(
         id=body["id"],
         number=body["number"],
-        author=_login(body),
+        author=_login(body["author"]),
         head=body["headRefOid"],
         # An app may approve as well, and a workflow of any branch can be one.
         approvals=tuple(
-            Approval(_login(review), review["commit"]["tree"]["oid"] if review["commit"] else "", review["submittedAt"])
-            for review in reviews
-            if (review["author"] or {}).get("__typename") == "User"
+            _approval(review) for review in approving if (review["author"] or {}).get("__typename") == "User"
         ),
-        comment=comment and _comment(comment),
+        comment=_own_comment(body, mark),
     )
+
+
+def _own_comment(body: Json, mark: str) -> Comment | None:
+    """Return the workflow's own comment. Raises ResourceError if it may be among those that GitHub did not list."""
+    oldest = body["comments"]
+    for comment in (*oldest["nodes"], *body["newest"]["nodes"]):
+        if comment["author"] == _BOT and comment["body"].startswith(mark):
+            return _comment(comment)
+    if oldest["totalCount"] > _MOST:
+        raise ResourceError(
+            f"#{body['number']} has too many comments",
+            why=f"this review's own is not among the {_MOST} that GitHub lists at once, so no approval counts",
+            fix="open another pull request for the same branch",
+        )
+    return None
+
+
+def _approval(review: Json) -> Approval:
+    commit = review["commit"]
+    tree = commit["tree"]["oid"] if commit else ""
+    return Approval(_login(review["author"]), tree, review["submittedAt"])
 
 
 def _comment(body: Json) -> Comment:
@@ -148,5 +171,6 @@ def _written(body: Json) -> Comment:
     return _comment((written.get("edge") or written)["node"])
 
 
-def _login(body: Json) -> str:
-    return "" if body["author"] is None else str(body["author"]["login"])  # Empty for a deleted account.
+def _login(author: Json | None) -> str:
+    """Return the name of an author; empty for a deleted account."""
+    return "" if author is None else str(author["login"])

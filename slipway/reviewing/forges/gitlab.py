@@ -21,7 +21,7 @@ from slipway.reviewing.forges import trees
 from slipway.reviewing.forges.rest import Rest, refused, settings
 from slipway.reviewing.gate import Approval, Comment, MergeResult, PullRequest
 from slipway.reviewing.record import Record, name_of, written_with
-from slipway.reviewing.told.comment import mark
+from slipway.reviewing.render.comment import mark
 
 _VARIABLES = ("CI_API_V4_URL", "CI_PROJECT_ID", "CI_COMMIT_SHA", "GITLAB_TOKEN")
 _MAY_WRITE = 30
@@ -60,7 +60,7 @@ class GitLab:
     def tell(self, result: MergeResult, body: str) -> MergeResult:
         # GitLab finds neither a command like `/close` in it nor a reference like `!3`.
         pull, body = result.pull_request, _REFERENCE.sub(f"!{_BREAK}", _COMMAND.sub(f"{_BREAK}/", body))
-        if pull is None or (pull.comment and pull.comment.body.strip() == body.strip()):
+        if pull is None or pull.has_comment(body):
             return result
         notes, doing = f"merge_requests/{pull.number}/notes", f"write the comment of !{pull.number}"
         method, path = ("PUT", f"{notes}/{pull.comment.id}") if pull.comment else ("POST", notes)

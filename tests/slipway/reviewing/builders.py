@@ -4,19 +4,19 @@ from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
+from slipway.answers.comparison import Comparison, World
 from slipway.deploying.deployment.workspace_plan import SUBMITTER_ROLES
 from slipway.deploying.engine.preview import EngineStep, Preview, Resource
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Increase, Live, QuotaLimit, Unknown
+from slipway.google.permissions import Bound
 from slipway.google.quotas import QuotaPreference
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.template import Template
 from slipway.model.facts import CATALOG, CLUSTER, TEMPLATE, WORKSPACE, Facts, Kept, QuotaFacts, QuotaLine
-from slipway.model.prices import Price
-from slipway.answers.comparison import Comparison, World
-from slipway.google.permissions import Bound
 from slipway.model.findings.finding import Finding
+from slipway.model.prices import Price
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.files import NO_FILES, Files
 from tests.builders.catalogs import catalog, offer, request, template, worker_pool

@@ -20,7 +20,7 @@ from slipway.model.machines.spec import MachineSpec
 from slipway.model.season import Season
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.gate import unannounced, worse
-from slipway.reviewing.review import review
+from slipway.reviewing.reviewer import review
 from tests.slipway.reviewing.builders import (
     CATALOG_BUCKET,
     H100,

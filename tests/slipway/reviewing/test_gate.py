@@ -4,14 +4,12 @@ import io
 import json
 import zipfile
 from dataclasses import replace
-from decimal import Decimal
 
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
-from slipway.model.findings.finding import Grade, Subject
-from slipway.model.prices import Price
-from slipway.reviewing.consequence import Consequence, consequence
+from slipway.answers.cost import Costs
+from slipway.model.findings.finding import Finding, Grade, Subject
+from slipway.model.findings.kinds import KINDS
 from slipway.reviewing.gate import (
     Approval,
     Comment,
@@ -23,25 +21,23 @@ from slipway.reviewing.gate import (
     worse,
 )
 from slipway.reviewing.record import Record, name_of, record_of, unpacked, written_with
+from slipway.reviewing.render.comment import mark
+from slipway.reviewing.render.redaction import redacted
 from slipway.reviewing.review import Review
-from slipway.reviewing.rules.money import Amount, Money
-from slipway.reviewing.told.comment import mark
-from slipway.reviewing.told.redaction import redacted
 
 
-def one(kind: str = "cluster-deleted", subject: str = "cluster x", grade: Grade = Grade.BLOCKING) -> Consequence:
-    return consequence(kind, Subject.read(subject), f"is hit by {kind}", grade=grade)
+def one(kind: str = "cluster-deleted", subject: str = "cluster x", grade: Grade = Grade.BLOCKING) -> Finding:
+    return KINDS[kind].of(Subject.read(subject), f"has {kind}", grade=grade)
 
 
-def costs(idle: str, most: str) -> Money:
-    was = Price(Decimal(1))
-    return Money(Amount(was, Price(Decimal(idle))), Amount(was, Price(Decimal(most))), Price())
+def costs(idle: float, most: float) -> Costs:
+    return Costs(idle_before=1, idle=idle, most_before=1, most=most)
 
 
-DELETES = Review("prod", (one(),), money=costs("1", "2"))
+DELETES = Review("prod", (one(),), costs=costs(1, 2))
 
 
-def test_blocking_consequences_ask_for_an_approval_and_others_do_not() -> None:
+def test_blocking_findings_ask_for_an_approval_and_others_do_not() -> None:
     told = Review("prod", (one(), one("cluster-created", "cluster y", Grade.NOTE), one("drift", "z", Grade.WARNING)))
     assert [(shut.kind, shut.subject) for shut in unapproved([told])] == [("cluster-deleted", "cluster x")]
 
@@ -64,14 +60,14 @@ BLIND = replace(DELETES, incomplete=("jobs can't be read",))
     ("now", "approved", "shut"),
     [
         (DELETES, DELETES, []),
-        (replace(DELETES, consequences=(one(), MORE)), DELETES, [f"{MORE.sentence} (nothing of it was approved)"]),
-        (replace(DELETES, consequences=(one(), replace(MORE, grade=Grade.WARNING))), DELETES, []),
-        (DELETES, replace(DELETES, consequences=(MILDER,)), [f"{MILDER.sentence} (approved as warning only)"]),
-        (replace(DELETES, consequences=(MILDER,)), DELETES, []),
+        (replace(DELETES, findings=(one(), MORE)), DELETES, [f"cluster y: {MORE.sentence} (not approved)"]),
+        (replace(DELETES, findings=(one(), replace(MORE, grade=Grade.WARNING))), DELETES, []),
+        (DELETES, replace(DELETES, findings=(MILDER,)), [f"cluster x: {MILDER.sentence} (approved as warning only)"]),
+        (replace(DELETES, findings=(MILDER,)), DELETES, []),
         (BLIND, DELETES, ["Incomplete: jobs can't be read"]),
         (BLIND, BLIND, []),
-        (DELETES, replace(DELETES, consequences=(one("cluster-retires"),)), []),
-        (replace(DELETES, consequences=(MILDER,)), replace(DELETES, consequences=(one(grade=Grade.NOTE),)), []),
+        (DELETES, replace(DELETES, findings=(one("cluster-deleted"),)), []),
+        (replace(DELETES, findings=(MILDER,)), replace(DELETES, findings=(one(grade=Grade.NOTE),)), []),
     ],
     ids=[
         "the same",
@@ -86,23 +82,23 @@ BLIND = replace(DELETES, incomplete=("jobs can't be read",))
     ],
 )
 def test_what_is_worse_than_what_was_approved(now: Review, approved: Review, shut: list[str]) -> None:
-    assert [consequence.sentence for consequence in worse([now], [approved])] == shut
+    assert [obstacle.sentence for obstacle in worse([now], [approved])] == shut
 
 
-def test_money_beyond_the_tolerance_is_worse(snapshot: SnapshotAssertion) -> None:
-    dearer = replace(DELETES, money=costs("2.5", "2"))
+def test_costs_beyond_the_tolerance_are_worse() -> None:
+    dearer = replace(DELETES, costs=costs(2.5, 2))
     (shut,) = worse([dearer], [DELETES])
-    assert shut.sentence == snapshot
-    assert not list(worse([replace(DELETES, money=costs("2", "2"))], [DELETES]))
+    assert shut.sentence == "costs $1.50/h more idle than approved: $2.50/h instead of $1.00/h"
+    assert not list(worse([replace(DELETES, costs=costs(2, 2))], [DELETES]))
 
 
 def test_a_stack_that_nobody_reviewed_is_held_to_what_it_was() -> None:
     assert [shut.kind for shut in worse([DELETES], [])] == ["cluster-deleted"]
-    assert len(list(worse([replace(DELETES, consequences=(), money=costs("5", "9"))], []))) == 2
+    assert len(list(worse([replace(DELETES, findings=(), costs=costs(5, 9))], []))) == 2
 
 
 def test_what_was_approved_with_hidden_addresses_is_approved_for_as_many_people() -> None:
-    goes = [one("submitter-gone", f"member user:{name}@acme.example") for name in ("ada", "alice", "anna", "bob")]
+    goes = [one("access-lost", f"member user:{name}@acme.example") for name in ("ada", "alice", "anna", "bob")]
     asked = redacted(Review("prod", tuple(goes[:2])))
     assert not list(worse([Review("prod", tuple(goes[:2]))], [asked]))
     subjects = [shut.subject for shut in worse([Review("prod", tuple(goes))], [asked])]
@@ -110,7 +106,7 @@ def test_what_was_approved_with_hidden_addresses_is_approved_for_as_many_people(
 
 
 def test_a_person_whom_the_comment_named_is_approved_by_name_and_others_by_number() -> None:
-    goes = [one("submitter-gone", f"member user:{name}@acme.example") for name in ("ada", "alice", "anna")]
+    goes = [one("access-lost", f"member user:{name}@acme.example") for name in ("ada", "alice", "anna")]
     asked = redacted(Review("prod", tuple(goes[:2]), addresses=("ada@acme.example",)))
     assert not list(worse([Review("prod", tuple(goes[:2]))], [asked]))
     assert not list(worse([Review("prod", (goes[0], goes[2]))], [asked])), "as before: one whose name begins alike"
@@ -121,28 +117,29 @@ def test_a_person_whom_the_comment_named_is_approved_by_name_and_others_by_numbe
 def test_a_scheduled_deployment_goes_on_with_what_was_begun_and_with_no_more() -> None:  # N1, N2
     """The same commit: its edits, and what it takes from the cluster that is being replaced in place already."""
     edits = (
-        one("cluster-new-generation", "cluster cpu", Grade.WARNING),
-        one("default-changed", "template nap", Grade.WARNING),
-        one("cluster-in-place", "cluster cpu"),
-        one("pool-gone", "pool cpu/all"),
+        one("cluster-replaced", "cluster cpu", Grade.WARNING),
+        one("submission-changed", "template nap", Grade.WARNING),
+        one("job-loses-resource", "cluster cpu"),
+        one("capacity-changed", "pool cpu/all"),
     )
     others = (
         one("drift", "bucket b", Grade.WARNING),
         one("jobs-cancelled", "cluster cpu"),
-        one("cluster-retires", "cluster gpu"),
-        one("template-gone", "template cpu"),
+        one("cluster-deleted", "cluster gpu"),
+        one("submission-rejected", "template cpu"),
     )
     told = Review("prod", (*edits, *others), incomplete=("jobs can't be read",), begun=frozenset({"cpu"}))
     assert [shut.kind for shut in unannounced([told])] == ["", *(other.kind for other in others)]
-    stock_out = replace(told, consequences=edits, incomplete=(), begun=frozenset())
-    assert [shut.kind for shut in unannounced([stock_out])] == ["cluster-in-place", "pool-gone"]
-    assert len(list(unannounced([replace(stock_out, begun=None)]))) == len(edits)
+    stock_out = replace(told, findings=edits, incomplete=(), begun=frozenset())
+    assert [shut.kind for shut in unannounced([stock_out])] == ["job-loses-resource", "capacity-changed"]
+    assert len(list(unannounced([replace(stock_out, begun=None)]))) == len(edits) - 1, (
+        "a deployment by itself may replace a cluster"
+    )
 
 
-GOES = consequence("cluster-deleted", Subject("cluster", "h100"), "goes")
+GOES = KINDS["cluster-deleted"].of(Subject("cluster", "h100"), "goes", grade=Grade.BLOCKING)
 MAY_HURT = replace(GOES, kind="drift", grade=Grade.WARNING)
-DEARER = Amount(Price(Decimal(1)), Price(Decimal(9)))
-COSTS = Money(DEARER, DEARER, Price())
+COSTS = costs(9, 9)
 APPROVED = Approval("grace", "tree", "2026-11-21T09:20:00Z")
 
 
@@ -163,20 +160,20 @@ def test_what_needs_an_approval_needs_one_though_the_record_has_it(now: Review) 
 
 def test_what_needs_none_was_told() -> None:
     """A warning and its money, beside what nobody approved."""
-    told = Review("prod", (MAY_HURT,), money=COSTS)
+    told = Review("prod", (MAY_HURT,), costs=COSTS)
     assert stopped(told, merged(told)) == []
-    assert stopped(replace(told, consequences=(GOES, MAY_HURT)), merged(told)) == ["cluster-deleted"]
+    assert stopped(replace(told, findings=(GOES, MAY_HURT)), merged(told)) == ["cluster-deleted"]
     assert len(stopped(told, merged())) == 2, "money that no record has"
-    graver = replace(told, consequences=(replace(MAY_HURT, grade=Grade.BLOCKING),))
+    graver = replace(told, findings=(replace(MAY_HURT, grade=Grade.BLOCKING),))
     assert stopped(graver, merged(told, approvals=(APPROVED,))) == ["drift"]
 
 
 def test_before_it_is_merged_an_approval_is_of_all_that_the_comment_tells() -> None:
-    now = Review("prod", (GOES,), money=COSTS)
+    now = Review("prod", (GOES,), costs=COSTS)
     assert stopped(now, merged(now, merged=False)) == ["cluster-deleted"]
     assert stopped(now, merged(now, approvals=(APPROVED,), merged=False)) == []
-    refused = Review("prod", (GOES, one("preview-failed")))
-    assert stopped(refused, merged(refused, approvals=(APPROVED,), merged=False)) == ["preview-failed"]
+    refused = Review("prod", (GOES, one("deployment-rejected")))
+    assert stopped(refused, merged(refused, approvals=(APPROVED,), merged=False)) == ["deployment-rejected"]
 
 
 @pytest.mark.parametrize(("kind", "shut"), [("policy-violated", ["policy-violated"]), ("quota-short-now", [])])
@@ -187,10 +184,10 @@ def test_no_approval_deploys_what_breaks_a_rule_and_quota_may_still_be_granted(k
 
 def test_what_came_without_a_pull_request_may_cost_and_not_block() -> None:
     pushed = MergeResult("tree", None, merged=True)
-    assert stopped(Review("prod", (GOES, MAY_HURT), money=COSTS), pushed) == ["cluster-deleted"]
+    assert stopped(Review("prod", (GOES, MAY_HURT), costs=COSTS), pushed) == ["cluster-deleted"]
 
 
-MINE = record_of([Review("prod", (GOES,), ("jobs can't be read",), plan=("create x",))], "tree")
+MINE = record_of([Review("prod", (GOES,), incomplete=("jobs can't be read",), plan=("create x",))], "tree")
 BODY = json.dumps(MINE.body)
 
 
@@ -204,7 +201,7 @@ def packed(name: str, text: str) -> bytes:
 def test_it_has_what_an_approval_is_compared_with_and_no_sentence() -> None:
     assert "goes" not in BODY and "create x" not in BODY
     (kept,) = unpacked(packed("a.json", BODY), "a.json").reviews("tree")
-    assert [(consequence.key, consequence.grade) for consequence in kept.consequences] == [(GOES.key, GOES.grade)]
+    assert [(finding.key, finding.grade) for finding in kept.findings] == [(GOES.key, GOES.grade)]
     assert kept.incomplete == ("jobs can't be read",)
 
 

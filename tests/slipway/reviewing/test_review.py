@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 from hypothesis import example, given
@@ -13,11 +12,9 @@ from slipway.deploying.engine.events import declared, read
 from slipway.deploying.engine.preview import SECRET, UNKNOWN, EngineStep, Preview, Resource
 from slipway.model.facts import CATALOG, CLUSTER, QUOTA, TEMPLATE, WORKSPACE
 from slipway.model.facts import read as read_facts
-from slipway.model.origin import Program
-from slipway.reviewing.consequence import spelt
 from slipway.reviewing.gate import unapproved
-from slipway.reviewing.review import review
-from slipway.reviewing.told.comment import comment
+from slipway.reviewing.render.comment import comment
+from slipway.reviewing.reviewer import review
 from tests.slipway.reviewing.builders import change, cluster, facts, job, template
 
 _TYPES = (
@@ -120,24 +117,9 @@ def test_what_the_program_warns_of_is_quoted_and_decides_nothing() -> None:  # N
     warnings = [{"severity": "warning", "message": f"<b>look</b> {n}\nthere"} for n in range(12)]
     stream = [json.dumps({"diagnosticEvent": warning}) for warning in (*warnings, warnings[0])]
     preview = read((*stream, json.dumps({"summaryEvent": {}})))
-    reviewed = review(replace(change(None, None), preview=preview))
+    reviewed = review(change(None, None, preview=preview))
     assert reviewed.quoted[0] == "<b>look</b> 0 there"
     assert len(reviewed.quoted) == 11 and reviewed.quoted[-1] == "and 2 more"
     assert list(unapproved([reviewed])) == []
     text = comment([reviewed])
     assert "in its own words" in text and "\n<b>" not in text.partition("```")[0]
-
-
-def test_a_programs_people_are_told_of_components_and_arguments() -> None:  # N33
-    program = Program("prod", "ml")
-    old, new = cluster(), replace(cluster(), id="cpu-7777777", network="projects/1/global/networks/vpc")
-    before = facts(old, template(), members=("group:a@acme.example", "group:b@acme.example"), program=program)
-    after = facts(new, members=("group:a@acme.example",), program=program, confirm_above=5.0)
-    reviewed = review(change(before, after))
-    fields = {part.field for part in reviewed.consequences}
-    assert {"Workspace ml: submitters", "PersistentResource cpu: network", "JobTemplate lora"} <= fields
-    said = comment((reviewed,))
-    assert "slipway:" not in said and "stacks/" not in said and "make " not in said
-    waits = replace(reviewed.consequences[0], details=("in 15 min (`createWithin`)",), so="raise `retireWithin`")
-    spelt_out = spelt(waits, program)
-    assert (*spelt_out.details, spelt_out.so) == ("in 15 min (`create_within`)", "raise `retire_within`")

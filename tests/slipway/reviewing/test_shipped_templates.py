@@ -10,6 +10,7 @@ from random import Random
 
 import pytest
 
+from slipway.answers.comparison import Comparison, World
 from slipway.deploying.deployment.deployment import Deployment
 from slipway.deploying.engine.preview import EngineStep, Preview, Resource
 from slipway.google.catalog import document
@@ -17,12 +18,12 @@ from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.live import Live
 from slipway.model import facts
 from slipway.model.facts import CATALOG, CLUSTER, QUOTA, TEMPLATE, WORKSPACE, Facts
+from slipway.model.findings.finding import Finding
 from slipway.model.state import State
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.reading import deployed_facts
-from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.preview_text import preview_text
-from slipway.reviewing.review import review
+from slipway.reviewing.reviewer import review
 from tests import shipped
 from tests.slipway.deploying.deployment.test_shipped_stacks import NOW, ROOT, STACKS, deployment
 from tests.slipway.reviewing.builders import living
@@ -59,11 +60,12 @@ def previewed(deployment: Deployment, live: Live) -> list[str]:
     )[0].splitlines()[1:]
 
 
-def reviewed(deployment: Deployment, live: Live) -> tuple[Consequence, ...]:
+def reviewed(deployment: Deployment, live: Live) -> tuple[Finding, ...]:
     preview = Preview((), {step.urn: step for step in steps(deployment.facts)})
     after = facts.read([(step.type, step.name, step.new.inputs) for step in preview.standing.values() if step.new])
     before, _ = deployed_facts(preview, live.catalog, after)
-    return review(Change.between(deployment.stack.name, before, after, live, NOW, preview=preview)).consequences
+    comparison = Comparison.between(deployment.stack.name, before, after, World(live, NOW), preview=preview)
+    return review(Change(comparison)).findings
 
 
 @pytest.mark.skipif(not {"dev", "staging", "prod"} <= {*STACKS}, reason="needs all of them")

@@ -9,11 +9,12 @@ from pathlib import Path
 
 import pytest
 
-from slipway.model.findings.finding import Subject
-from slipway.reviewing.consequence import consequence
+from slipway.answers.cost import Costs
+from slipway.model.findings.finding import Grade, Subject
+from slipway.model.findings.kinds import KINDS
+from slipway.reviewing.render.comment import MARKER
 from slipway.reviewing.review import Review as Told
 from slipway.reviewing.review import write
-from slipway.reviewing.told.comment import MARKER
 from tests.checkouts.shell import Done, slipway
 
 RECORDED = Path(__file__).parents[2] / "deploying" / "engine" / "recorded"
@@ -31,14 +32,14 @@ def review(tmp_path: Path) -> Review:
     return call
 
 
-def test_what_nobody_read_is_said_before_all_consequences(review: Review) -> None:
+def test_what_nobody_read_is_said_before_all_findings(review: Review) -> None:
     done = review(EDIT)
     assert done.code == 0 and done.out.splitlines()[1].startswith("incomplete: ")
     assert "live clusters, jobs and quota" in done.out
     assert "the program read no published catalog" in done.out and "what is deployed is not compared" in done.out
     first, second = review(REFUSED).out.splitlines()[:2]
-    assert first.startswith("⛔") and second.startswith("nothing is deployed: until this is mended")
-    assert "(not caused by this change)" in review(EDIT, "--main", EDIT).out, "the base branch's own are not yours"
+    assert "⛔ rejected" in first and second.startswith("nothing is deployed: until this is mended")
+    assert "(on main already)" in review(REFUSED, "--main", REFUSED).out, "the base branch's own are not yours"
 
 
 def test_a_review_imports_neither_yaml_nor_a_forge_that_nobody_asks() -> None:
@@ -54,10 +55,12 @@ def test_a_review_imports_neither_yaml_nor_a_forge_that_nobody_asks() -> None:
 def test_markdown_is_a_comment_and_json_a_source_too(review: Review, tmp_path: Path) -> None:
     done = review(EDIT, "--output", "markdown", "--tree", "a" * 40, "--base", "b" * 40)
     assert done.out.startswith(MARKER)
-    assert "the tree `aaaaaaaaaaaa`" in done.out and "by the code of `bbbbbbbbbbbb`" in done.out
+    assert "the tree `aaaaaaaaaaaa`" in done.out and "reviewed by the code of `bbbbbbbbbbbb`" in done.out
     (tmp_path / "local.json").write_text(review(EDIT, "--output", "json").out)
     assert review("local.json").out == review(EDIT).out
-    assert review("local.json", EDIT, "--output", "json").json["kind"] == "reviews"
+    both = review("local.json", EDIT, "--output", "json").json
+    assert both["kind"] == "reviews"
+    assert [each["stack"] for each in both["reviews"]] == ["local", f"local in {RECORDED}"], "of two projects"
 
 
 @pytest.mark.parametrize(
@@ -84,6 +87,7 @@ def test_the_gate_is_shut_and_a_deployment_by_itself_does_what_was_announced(rev
         (("--main", "missing", EDIT), "'missing' can't be read"),
         ((), "Missing argument"),
         ((EDIT, REFUSED, EDIT), "is named twice"),
+        ((EDIT, REFUSED), "has several sources"),
         (("-",), "stdin is closed"),
         ((EDIT, "--files", "-"), "stdin is closed"),
     ],
@@ -96,12 +100,12 @@ def test_what_can_t_be_used(
     assert done.code == 2 and said in done.err
 
 
-def document(amount: str = "1", **of_part: object) -> str:
-    """Return a review of one consequence, with the fields that are given in its JSON."""
-    body = write(Told("prod", (consequence("request-changed", Subject("template", "lora"), "changes"),)))
-    body["consequences"][0] |= of_part
-    sides = {side: {"perHour": amount, "complete": True} for side in ("before", "after")}
-    return json.dumps({**body, "money": {"idle": sides, "most": sides, "overlap": sides["before"]}})
+def document(amount: float = 1, **of_finding: object) -> str:
+    """Return a review of one finding, with the fields that are given in its JSON."""
+    changed = KINDS["submission-changed"].of(Subject("template", "lora"), "changes")
+    body = write(Told("prod", (changed,), costs=Costs(amount, amount, amount, amount)))
+    body["findings"][0] |= of_finding
+    return json.dumps(body)
 
 
 def test_a_whole_document_is_read(review: Review, tmp_path: Path) -> None:
@@ -114,10 +118,11 @@ def test_a_whole_document_is_read(review: Review, tmp_path: Path) -> None:
     [
         ('{"kind": "reviews"}', "odd is not a whole document"),
         ('{"kind": "reviews", "reviews": [5]}', "odd is not a review that this version reads"),
-        ('{"kind": "review", "schema": 2}', "odd is not a whole review"),
-        *((document(amount), "is expected") for amount in ("NaN", "Infinity", "1e999999")),
-        *((document(costPerHour=cost), "a price is expected") for cost in (math.nan, math.inf, -1e300)),
-        (document(kind="later"), "a kind that this version knows is expected"),
+        ('{"kind": "review", "schema": 2}', "odd is not a review that this version reads"),
+        ('{"kind": "review", "schema": 3}', "odd is not a whole review"),
+        *((document(amount), "not JSON compliant") for amount in (math.nan, math.inf, -math.inf)),
+        (document(costPerHour=math.nan), "not JSON compliant"),
+        (document(kind="later"), "types that this version does not know: 'later'"),
         (f"{MARKER}\n### words", "odd has no events of a preview"),
         ("[" * 200_000, "odd has no events of a preview"),
         *((text, "odd has no events of a preview") for text in ("", "no events\n", "{}\n", '{"kind": "jobs"}')),
@@ -151,8 +156,7 @@ def test_what_the_check_refuses_is_a_review_that_shuts_the_gate(review: Review, 
     (tmp_path / "check.json").write_text(json.dumps(body))
     done = review("check.json", "--gate")
     assert done.code == 5
-    assert "is refused for gcp:region: no region" in done.out and "stacks/Pulumi.prod.yaml:9 ·" in done.out
-    assert "name one" in done.out
+    assert "is rejected: stacks/Pulumi.prod.yaml:9 gcp:region: no region. Fix: name one" in done.out
     assert "fix: correct it" in done.err, "an approval would not have it deployed"
     written = review("check.json", "--output", "json").out
     (tmp_path / "told.json").write_text(written.replace("no `region`", "as the preview says"))
@@ -162,8 +166,8 @@ def test_what_the_check_refuses_is_a_review_that_shuts_the_gate(review: Review, 
 
 
 def test_the_gate_s_notes_hide_what_the_comment_hides(review: Review, tmp_path: Path) -> None:
-    gone = consequence("submitter-gone", Subject("member", "user:eve.adams@acme.example"), "goes")
+    gone = KINDS["access-lost"].of(Subject("member", "user:eve.adams@acme.example"), "goes", grade=Grade.BLOCKING)
     (tmp_path / "one.json").write_text(json.dumps(write(Told("prod", (gone,)))))
     done = review("one.json", "--gate", "--redact")
-    assert done.code == 5 and "e…@acme.example goes" in done.err
+    assert done.code == 5 and "e…@acme.example: goes" in done.err
     assert "eve.adams" not in done.said

@@ -5,8 +5,7 @@ from itertools import product
 from random import Random
 
 from slipway.model.catalog.cases import divided
-from slipway.model.catalog.template import OF_TEAM, Parameter, Rivals
-from slipway.reviewing.change.usual import compete
+from slipway.model.catalog.template import OF_TEAM, Offer, Parameter, Rivals
 from tests.builders.catalogs import offer, template
 
 SIZES, TYPES = ("small", "medium", "large", "xl"), ("bf16", "fp32")
@@ -14,6 +13,13 @@ PARAMETERS = (
     Parameter("size", "str", "small", choices=SIZES),
     Parameter("precision", "str", "bf16", choices=TYPES),
 )
+
+
+def compete(offer: Offer, other: Offer) -> bool:
+    """Return whether a submission may choose between two offers."""
+    if offer.team != other.team or offer.kind != other.kind:
+        return False
+    return all(set(values) & set(other.when.get(name, values)) for name, values in offer.when.items())
 
 
 def test_a_refusal_of_fewer_values_leaves_the_case_of_others_as_it_was() -> None:  # N5

@@ -5,9 +5,7 @@ from pathlib import Path
 import pytest
 
 from slipway.base.errors import ConfigError
-from slipway.reviewing.change.change import Files
-from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.files import files_of
+from slipway.reviewing.change.files import Files, Sides, files_of
 
 FOLDER = "ml/training"
 
@@ -33,25 +31,31 @@ def read(base: Path, listed: str, side: str = "head") -> Files:
 
 def test_files_are_compared_with_another_checkout_alone(base: Path) -> None:
     """A file compared with itself would look as if nothing had changed."""
-    names = ("requirements.txt", "requirements-dev.txt", "jobs/a/task.py", "jobs/a/other.py")
-    listed = "".join(f"M\t{FOLDER}/{name}\n" for name in names)
-    files = read(base, f"{listed}D\t{FOLDER}/jobs/a/gone.py\n")
-    assert files.pins == {"requirements.txt": (Edit("slipway-vertex", "0.1.0", "0.2.0"),)}
-    assert files.same == {"jobs/a/task.py"}
-    assert files.lines == {"jobs/a/other.py": (Edit("jobs/a/other.py:1", "x = '0.1.0'", "x = '0.2.0'"),)}
-    files = read(base, listed, "base")
-    assert (files.pins, files.same) == ({}, frozenset())
+    listed = f"M\t{FOLDER}/jobs/a/other.py\nD\t{FOLDER}/requirements.txt\nA\t{FOLDER}/new.py\n"
+    files = read(base, listed)
+    assert files.texts["jobs/a/other.py"] == Sides("x = '0.1.0'\n", "x = '0.2.0'\n")
+    assert files.texts["requirements.txt"] == Sides("slipway-vertex==0.1.0\n", "")
+    assert files.code["jobs/a/other.py"] == "x = '0.2.0'\n" and files.code_before["jobs/a/other.py"] == "x = '0.1.0'\n"
+    assert read(base, listed, "base").texts == {}
 
 
-def test_files_that_came_are_compared_with_those_that_went_from_another_folder(base: Path) -> None:
-    names = {"b/task.py": "x = 1  # 0.1.0\n", "b/other.py": "x = 2\n", "b/name.py": "x = '0.1.0'\n"}
-    for name, text in names.items():
-        file = base / "head" / FOLDER / "jobs" / name
-        file.parent.mkdir(exist_ok=True)
-        file.write_text(text)
-    went = "".join(f"D\t{FOLDER}/jobs/a/{name}.py\n" for name in ("task", "other"))
-    files = read(base, went + "".join(f"A\t{FOLDER}/jobs/{name}\n" for name in names))
-    assert files.moved == {"jobs/a/task.py", "jobs/b/task.py"}
+def test_a_file_of_the_repository_outside_of_the_project_is_read(base: Path) -> None:
+    for side in ("base", "head"):
+        (base / side / "CODEOWNERS").write_text(side)
+    assert read(base, "M\tCODEOWNERS\n").texts == {"../../CODEOWNERS": Sides("base", "head")}
+
+
+@pytest.mark.parametrize("content", [b"a\0b", b"x" * (4 * 2**20 + 1)])
+def test_a_file_that_is_not_text_or_too_large_is_unread(base: Path, content: bytes) -> None:
+    (base / "head" / FOLDER / "big.py").write_bytes(content)
+    files = read(base, f"A\t{FOLDER}/big.py\n")
+    assert files.unread == {"big.py"} and not files.texts
+
+
+def test_a_file_of_the_base_that_can_t_be_read_is_unread(base: Path) -> None:
+    (base / "base" / FOLDER / "requirements.txt").unlink()
+    (base / "base" / FOLDER / "requirements.txt").mkdir()
+    assert read(base, f"M\t{FOLDER}/requirements.txt\n").unread == {"requirements.txt"}
 
 
 def test_a_link_out_of_the_change_s_checkout_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -63,10 +67,10 @@ def test_a_link_out_of_the_change_s_checkout_is_not_read(tmp_path: Path, monkeyp
     (tmp_path / "files").write_text("M\tstacks/Pulumi.prod.yaml\n")
     monkeypatch.chdir(tmp_path)
     read = files_of("files", "head")
-    assert read.stacks == {} and read.links == {"stacks/Pulumi.prod.yaml"}
+    assert read.texts == {} and read.links == {"stacks/Pulumi.prod.yaml"}
     (tmp_path / "head/stacks/Pulumi.prod.yaml").unlink()
     (tmp_path / "head/stacks/Pulumi.prod.yaml").write_text("config: { a:b: 2 }\n")
-    assert [str(edit) for edit in files_of("files", "head").stacks["prod"]] == ["`a:b` 1 → 2"]
+    assert files_of("files", "head").texts["stacks/Pulumi.prod.yaml"].after == "config: { a:b: 2 }\n"
 
 
 def test_links_that_lead_to_each_other_are_links(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -82,13 +86,13 @@ def test_a_folder_of_jobs_that_is_a_link_is_not_searched(base: Path) -> None:
     jobs = base / "head" / FOLDER / "jobs"
     jobs.rename(base / "elsewhere")
     jobs.symlink_to("/")
-    assert read(base, f"M\t{FOLDER}/requirements.txt\n").code == {}
+    assert read(base, f"M\t{FOLDER}/jobs/a/task.py\n").code == {}
 
 
 def test_a_name_that_is_too_long_is_that_of_no_file(base: Path) -> None:
     name = f"jobs/{'a' * 300}.py"
     files = read(base, f"M\t{FOLDER}/{name}\n")
-    assert files.touched == {name} and not files.lines
+    assert files.touched == {name} and not files.texts.get(name, Sides()).after
 
 
 def test_addresses_that_the_diff_shows_are_on_lines_that_differ(
@@ -149,26 +153,3 @@ def test_a_list_that_is_cut_or_of_other_flags_is_refused(tmp_path: Path, listed:
     with pytest.raises(ConfigError, match="not a whole list of files") as refused:
         files_of(str(tmp_path / "files"), None)
     assert "git diff --name-status -z" in refused.value.fix
-
-
-@pytest.mark.parametrize(
-    ("listed", "read"),
-    [
-        ("M\tjobs/a/task.py", False),
-        ("M\tstacks/Pulumi.prod.yaml", False),
-        ("M\ttemplates/a.py", True),
-        ("D\tjobs/a/x.py", True),
-    ],
-)
-def test_imports_are_read_where_code_may_lose_one(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listed: str, read: bool
-) -> None:
-    """An edit of the stack file would parse each of the hundreds of files that a project may have."""
-    base, head = tmp_path / "base", tmp_path / "head"
-    for side in (base, head):
-        (side / "jobs/a").mkdir(parents=True)
-        (side / "jobs/a/task.py").write_text("import a.x\n")
-    monkeypatch.chdir(base)
-    (tmp_path / "files").write_text(f"{listed}\n")
-    imports = files_of(str(tmp_path / "files"), str(head)).code["jobs/a/task.py"].imports
-    assert ("a.x" in imports) is read

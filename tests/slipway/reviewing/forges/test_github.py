@@ -10,7 +10,7 @@ import pytest
 from slipway.base.errors import ResourceError
 from slipway.reviewing.forges.github import GitHub
 from slipway.reviewing.record import Record
-from slipway.reviewing.told.comment import MARKER
+from slipway.reviewing.render.comment import MARKER
 from tests.ci import github as stand_in
 from tests.ci.github import OTHER, TREE, Artifact, Comment, Review
 
@@ -87,7 +87,7 @@ def test_an_answer_that_lacks_a_field_is_none_of_the_api_s(
     [
         ([Review()], ""),
         ([Review("CHANGES_REQUESTED", by="alan"), Review()], ""),
-        ([], "nobody else who may write has approved #3"),
+        ([], "nobody else with write access has approved #3"),
         ([Review("CHANGES_REQUESTED")], "nobody else"),
         ([Review("DISMISSED")], "nobody else"),
         ([Review(may_write=False)], "nobody else"),

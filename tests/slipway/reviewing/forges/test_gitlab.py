@@ -13,7 +13,7 @@ from slipway.base.errors import ConfigError, ResourceError
 from slipway.reviewing.forges import trees
 from slipway.reviewing.forges.gitlab import GitLab
 from slipway.reviewing.record import Record, name_of
-from slipway.reviewing.told.comment import MARKER, mark
+from slipway.reviewing.render.comment import MARKER, mark
 from tests.ci import gitlab as stand_in
 from tests.ci.gitlab import ADA, ALAN, APPROVED, BOT, GRACE, LATER, MALLORY, NUMBER, WRITTEN, Artifact, Note, Version
 
@@ -63,7 +63,7 @@ def asked(server: stand_in.GitLab, checkout: Checkout, *, merged: bool = False) 
     return GitLab(server.variables(checkout.pushed[-1], merged=merged))
 
 
-NOBODY = "nobody else who may write has approved !3"
+NOBODY = "nobody else with write access has approved !3"
 
 
 def test_of_two_pushes_at_one_moment_the_last_is_approved(server: stand_in.GitLab, checkout: Checkout) -> None:

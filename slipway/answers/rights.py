@@ -1,0 +1,213 @@
+"""Rights of IAM roles, and the grants of the program on each side of a change. Pure.
+
+Roles are split into rights, so that a role that includes another one neither gains nor loses what both allow. See
+https://docs.cloud.google.com/iam/docs/roles-permissions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+from slipway.answers.comparison import Comparison, Side
+from slipway.deploying.deployment.workspace_plan import ACT_AS
+from slipway.deploying.engine.grants import Grant, form, grants
+from slipway.deploying.engine.preview import UNKNOWN, Resource
+from slipway.deploying.engine.touched import ACCOUNT as ACCOUNT_TYPE
+from slipway.deploying.engine.touched import BUCKET, Fate, Touched
+from slipway.model.findings.finding import Subject
+
+ACCOUNT = "service account"
+Right = tuple[str, str, Subject]
+"""A member, what they can do, and the resource."""
+PUBLIC: Mapping[str, str] = {
+    "allUsers": "anyone on the internet",
+    "allAuthenticatedUsers": "anyone with a Google account",
+}
+"""Members that stand for the public."""
+
+_LIST, _READ, _CREATE, _WRITE = "list objects", "read objects", "create objects", "overwrite and delete objects"
+_SHARE, _BUCKET = "grant access to objects", "change and delete the bucket"
+_VIEW_JOBS, SUBMIT = "list jobs", "submit and cancel jobs"
+_VIEW, _EDIT, _OWN = "read most resources", "change and delete most resources", "grant any role to anyone"
+_ACT, _TOKENS, _SECRET = "run code as the account", "create access tokens of the account", "read the secret"
+_RIGHTS: Mapping[str, tuple[str, ...]] = {
+    "roles/viewer": (_VIEW,),
+    "roles/editor": (_VIEW, _EDIT),
+    "roles/owner": (_VIEW, _EDIT, _OWN),
+    "roles/aiplatform.viewer": (_VIEW_JOBS,),
+    "roles/aiplatform.user": (_VIEW_JOBS, SUBMIT),
+    "roles/aiplatform.admin": (_VIEW_JOBS, SUBMIT, "administer Vertex AI"),
+    "roles/cloudquotas.viewer": ("read quotas",),
+    "roles/monitoring.viewer": ("read metrics",),
+    "roles/logging.viewer": ("read logs",),
+    ACT_AS: (_ACT,),
+    "roles/iam.serviceAccountTokenCreator": (_TOKENS,),
+    "roles/iam.workloadIdentityUser": (_TOKENS,),
+    "roles/storage.legacyBucketReader": (_LIST,),
+    "roles/storage.objectCreator": (_CREATE,),
+    "roles/storage.objectViewer": (_LIST, _READ),
+    "roles/storage.objectUser": (_LIST, _READ, _CREATE, _WRITE),
+    "roles/storage.objectAdmin": (_LIST, _READ, _CREATE, _WRITE, _SHARE),
+    "roles/storage.admin": (_LIST, _READ, _CREATE, _WRITE, _SHARE, _BUCKET),
+    "roles/secretmanager.secretAccessor": (_SECRET,),
+}
+"""Rights by role. Any other role is one right, named by the role."""
+_EVERYWHERE: Mapping[str, str] = {
+    _LIST: "list objects in all buckets",
+    _READ: "read objects in all buckets",
+    _CREATE: "create objects in all buckets",
+    _WRITE: "overwrite and delete objects in all buckets",
+    _SHARE: "grant access to objects in all buckets",
+    _BUCKET: "change and delete all buckets",
+    _ACT: "run code as any service account",
+    _TOKENS: "create access tokens of any service account",
+    _SECRET: "read all secrets",
+}
+"""The same rights of a role on a project, a folder or an organisation."""
+_WIDE = ("", "folder", "organisation")
+_STRONGEST = (_OWN, _EVERYWHERE[_TOKENS], _EVERYWHERE[_ACT], _EDIT, _TOKENS, _ACT, _SHARE, _BUCKET, _WRITE, SUBMIT)
+
+_OF_SUBMITTERS = frozenset({_VIEW_JOBS, SUBMIT, "read quotas", "read metrics", "read logs"})
+_OF_SUBMITTERS_ON_BUCKETS = frozenset({_LIST, _READ, _CREATE})
+
+
+def rights_of(grant: Grant) -> tuple[str, ...]:
+    rights = _RIGHTS.get(grant.role, (f"use `{grant.role}`",))
+    if grant.what not in _WIDE:
+        return rights
+    return tuple(_EVERYWHERE.get(right, right) for right in rights)
+
+
+def strength(right: str) -> int:
+    """Return a number that is greater for a more powerful right."""
+    if right in _STRONGEST:
+        return len(_STRONGEST) + 1 - _STRONGEST.index(right)
+    return 1 if "admin" in right.lower() else 0
+
+
+def is_of_submitters(right: str, subject: Subject, comparison: Comparison) -> bool:
+    """Return whether a submitter of the stack has the right there anyway."""
+    catalog = comparison.new
+    if subject.what == "project":
+        return right in _OF_SUBMITTERS
+    if subject.what == "bucket":
+        return right in _OF_SUBMITTERS_ON_BUCKETS and subject.name in catalog.buckets
+    if subject.what == ACCOUNT:
+        return right == _ACT and subject.name in (catalog.trainer, *catalog.trainers.values())
+    return False
+
+
+def subject_of(grant: Grant, comparison: Comparison) -> Subject:
+    """Return the resource that a role is granted on."""
+    what = grant.what or "project"
+    if what == "account":
+        what = ACCOUNT
+    if grant.place == UNKNOWN:
+        return Subject(f"new {what}")
+    named = grant.on.split("`")
+    return Subject(what, named[1] if len(named) > 1 else comparison.new.project)
+
+
+def held(
+    comparison: Comparison, side: Side, is_wanted: Callable[[Grant], bool] = lambda grant: True
+) -> Mapping[Right, str]:
+    """Return the rights that wanted grants give on one side, each with its condition; empty for none."""
+    both = {each: _rights(comparison, each, is_wanted) for each in Side}
+    found = dict(both[side])
+    # A right in all buckets includes each bucket that a grant of either side names.
+    for member, right, subject in (*both[Side.BEFORE], *both[Side.AFTER]):
+        wider = (member, _EVERYWHERE.get(right, ""), Subject("project", comparison.new.project))
+        if wider in found:
+            found.setdefault((member, right, subject), found[wider])
+    return found
+
+
+def _rights(comparison: Comparison, side: Side, is_wanted: Callable[[Grant], bool]) -> dict[Right, str]:
+    found: dict[Right, str] = {}
+    for grant in filter(is_wanted, granted(comparison, side)):
+        subject = subject_of(grant, comparison)
+        for right in rights_of(grant):
+            key = (grant.member, right, subject)
+            # The same right without a condition includes it.
+            found[key] = grant.condition if found.get(key, grant.condition) else ""
+    return found
+
+
+def resource_subject(touched: Touched) -> Subject:
+    """Return a bucket, a service account, or another resource by its type, such as `bigquery.Dataset runs`."""
+    state = touched.old or touched.new
+    if touched.type == BUCKET:
+        return Subject("bucket", touched.physical)
+    if touched.type == ACCOUNT_TYPE and state is not None:
+        return Subject(ACCOUNT, str(state.outputs.get("email") or touched.physical))
+    provider, _, rest = touched.type.partition(":")
+    module, _, name = rest.partition(":")
+    title = f"{module.partition('/')[0]}.{name}"
+    return Subject(title if provider == "gcp" else f"{provider} {title}", touched.name)
+
+
+def granted(comparison: Comparison, side: Side) -> tuple[Grant, ...]:
+    """Return the grants of the program on one side, those that it leaves unchanged included; none without a preview."""
+    preview = comparison.preview
+    if preview is None:
+        return ()
+    found: dict[Grant, None] = {}
+    deleted: set[Grant] = set()
+    for touched in comparison.touched:
+        if form(touched.type) is None:
+            continue
+        before = tuple(grants(touched, touched.old))
+        if side is Side.BEFORE:
+            found.update(dict.fromkeys(before))
+            continue
+        found.update(dict.fromkeys(grants(touched, _state_after(touched))))
+        if touched.fate is Fate.DELETED:
+            # Pulumi deletes last, so that the member loses the role even if another resource grants it too.
+            deleted.update(before)
+    changed = {step.urn for step in preview.steps}
+    for urn, step in preview.standing.items():
+        if urn not in changed:
+            unchanged = Touched(Fate.CHANGED, step.type, step.name, step.parent)
+            found.update(dict.fromkeys(grants(unchanged, step.old)))
+    return tuple(grant for grant in found if grant not in deleted)
+
+
+def _state_after(touched: Touched) -> Resource | None:
+    if touched.new is not None or touched.goes:
+        return touched.new
+    return touched.old
+
+
+def shown_member(member: str) -> str:
+    """Return a member as text: group `ml@acme.example`, anyone on the internet."""
+    kind, _, name = member.partition(":")
+    if member in PUBLIC:
+        return PUBLIC[member]
+    if member.startswith(UNKNOWN):
+        return f"the new service account of `{member.removeprefix(UNKNOWN).strip()}`"
+    if not name:
+        return member
+    words = {"user": "", "serviceAccount": "service account ", "domain": "all users of domain "}
+    return f"{words.get(kind, f'{kind} ')}`{name}`"
+
+
+def is_crowd(member: str) -> bool:
+    """Return whether a member is the public, a domain or a whole identity pool, whose people no list names."""
+    is_pool = member.startswith("principalSet:") and member.endswith("/*")
+    return is_pool or member.startswith((*PUBLIC, "domain:"))
+
+
+def domain_of(member: str) -> str:
+    """Return the domain of people; empty for service accounts."""
+    if not member.startswith(("user:", "group:", "domain:")):
+        return ""
+    return member.rpartition("@")[2].removeprefix("domain:").lower()
+
+
+def created_names(comparison: Comparison) -> frozenset[str]:
+    """Return the names of resources that the change creates, which hold nothing yet."""
+    names: set[str] = set()
+    for touched in comparison.touched:
+        if touched.fate is Fate.CREATED and not touched.by_hand and form(touched.type) is None:
+            names.update(str(touched.becomes.get(key)) for key in ("name", "secretId", "accountId"))
+    return frozenset(names)

@@ -1,0 +1,222 @@
+"""Which submissions are accepted, where they run and at which cost: by the code of `slipway submit --dry-run`. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from slipway.answers.answer import Answer, State, Value
+from slipway.answers.comparison import Comparison, Side
+from slipway.answers.probes import Probe, Submitter, probes
+from slipway.base.errors import ConfigError, PolicyError
+from slipway.base.formatting import join, last_part
+from slipway.google.advice import SpotNeed
+from slipway.google.clusters import PersistentResource, ResourcePool
+from slipway.google.jobs import AT_LEAST_ONCE
+from slipway.model.capacity import PAID_ANYWAY, POOL, SPOT
+from slipway.model.catalog.clusters import Cluster
+from slipway.model.catalog.model import Catalog, SessionLimits
+from slipway.model.catalog.template import Offer
+from slipway.model.findings.finding import Subject
+from slipway.model.labels import Launched
+from slipway.model.prices import Price
+from slipway.using.jobs.verdict import on_cluster
+from slipway.using.submission.agent_check import AgentSpending
+from slipway.using.submission.candidate import Candidate, price
+from slipway.using.submission.costs import longest_run, spending
+from slipway.using.submission.offline import ends_before, offline
+from slipway.using.submission.order import pools_of
+from slipway.using.submission.prepared import PreparedSubmission, prepare
+from slipway.using.submission.submission_request import SubmissionRequest
+
+CAUSE = "cause"
+REQUEST = "request"
+OFFER = "offer"
+"""Causes of a rejection: the submission itself is wrong, or no offer can run it."""
+PLACE = "place"
+WAIT = "wait for the first capacity type"
+TYPE = "capacity type"
+ORDER = "order of capacity types"
+MACHINES = "machines"
+TIME_LIMIT = "time limit"
+PRICE = "price beyond pools"
+RUN_COST = "cost until the time limit"
+
+
+def answers(comparison: Comparison, side: Side) -> Iterator[Answer]:
+    """Yield the answer to each probe on one side."""
+    for probe in probes(comparison):
+        if side is Side.AFTER:
+            yield _answer(comparison.new, probe, probe.template, comparison.world.now)
+            continue
+        # The deployed catalog already has the new names.
+        name = comparison.renamed.get(probe.template, probe.template)
+        yield _answer(comparison.old, probe, name, comparison.world.now)
+
+
+def spot_needs(catalog: Catalog) -> tuple[SpotNeed, ...]:
+    """Return the Spot machines that the default submissions of a catalog's templates request."""
+    needs: list[SpotNeed] = []
+    for name in catalog.templates:
+        try:
+            candidates = prepare(catalog, SubmissionRequest(name, capacity_type=SPOT), "").candidates
+            for candidate in candidates:
+                parts = candidate.demand.parts
+                needs += [SpotNeed.of(candidate.region, part.machine, part.machines) for part in parts]
+        except ConfigError:  # It has no Spot machines, or required parameters.
+            continue
+    return tuple(needs)
+
+
+def _answer(catalog: Catalog, probe: Probe, name: str, now: datetime) -> Answer:
+    answer = Answer("submission", probe.key, Subject("template", probe.template))
+    try:
+        prepared = prepare(catalog, replace(probe.asked, template=name), "")
+        possible = _possible(prepared, probe, now)
+        values = {**_costs(prepared, probe, possible), **_values(prepared, possible)}
+    except ConfigError as error:
+        why = error.why.partition("\n")[0]
+        # Of wrong parameters, the mistake itself says enough.
+        text = f"{error.what}: {why}".rpartition(" wrong: ")[2]
+        return replace(answer, state=State.NO, text=text, values={CAUSE: REQUEST})
+    except PolicyError as error:
+        return replace(answer, state=State.NO, text=error.what, values={CAUSE: OFFER})
+    return replace(answer, text="\n".join(_warnings(catalog, possible[0], now)), values=values)
+
+
+def _possible(prepared: PreparedSubmission, probe: Probe, now: datetime) -> list[Candidate]:
+    """Return the candidates that can run. Raises PolicyError with the reasons if there is none."""
+    obstacles: dict[Candidate, str] = {}
+    for candidate in prepared.candidates:
+        obstacles[candidate] = _obstacle(prepared.catalog, candidate, now)
+        if probe.submitter is Submitter.SESSION:
+            obstacles[candidate] += _session_obstacle(prepared.catalog, candidate)
+    possible = [candidate for candidate, obstacle in obstacles.items() if not obstacle]
+    if possible:
+        return possible
+    raise PolicyError("; ".join(dict.fromkeys(obstacles.values())), fix="")
+
+
+def _obstacle(catalog: Catalog, candidate: Candidate, now: datetime) -> str:
+    """Return why a candidate can't run; empty if it can."""
+    offer = candidate.offer
+    # A preview publishes no text about an offer that is unavailable.
+    if offer.lacks_quota:
+        return f"quota is too low for {_machines(candidate)}"
+    if offer.dormant:
+        return f"cluster {offer.dormant} is inactive"
+    if offer.capacity_type == POOL and not offer.cluster:
+        reasons = [_cluster_obstacle(cluster, candidate, now) for cluster in catalog.clusters.values()]
+        # Too few machines say more than other ones.
+        reasons.sort(key=lambda reason: "maximum" not in reason)
+        return next(filter(None, reasons), "no cluster fits it")
+    judgement = offline(candidate, reserved=catalog.reservations, now=now)
+    if judgement:
+        return "; ".join(judgement.reasons)
+    if offer.cluster:
+        return _cluster_obstacle(catalog.clusters[offer.cluster], candidate, now)
+    return ""
+
+
+def _session_obstacle(catalog: Catalog, candidate: Candidate) -> str:
+    limits = catalog.sessions or SessionLimits()
+    if limits.pools is None or set(limits.pools) & set(pools_of(candidate.offer)):
+        return ""
+    return f"sessions can run on {join(limits.pools, 'or')} only"
+
+
+def _cluster_obstacle(cluster: Cluster, candidate: Candidate, now: datetime) -> str:
+    """Return why a job could never run on a cluster, with nothing on it."""
+    pools = [ResourcePool(pool.name, pool.machine, pool.min, 0, pool.min, pool.max) for pool in cluster.pools]
+    idle = PersistentResource(cluster.id, "RUNNING", {}, tuple(pools))
+    return "; ".join(on_cluster(cluster.name, candidate.demand, idle, None, now).why)
+
+
+def _machines(candidate: Candidate) -> str:
+    """Return `1 × n1-standard-4, 2 × n1-standard-8`."""
+    counts = Counter[str]()
+    for part in candidate.demand.parts:
+        counts[str(part.machine)] += part.machines
+    return ", ".join(f"{count} × {machine}" for machine, count in counts.items())
+
+
+def _values(prepared: PreparedSubmission, possible: Sequence[Candidate]) -> dict[str, Value]:
+    """Return where the submission can run, and what the first candidate's job has."""
+    first = possible[0]
+    template = prepared.template
+    job = first.request.job
+    spec = first.kind.spec_of(first.body)
+    scheduling = spec.get("scheduling", {})
+    values: dict[str, Value] = {}
+    values[ORDER] = " then ".join(dict.fromkeys(candidate.label for candidate in possible))
+    values[TYPE] = first.offer.capacity_type
+    values[WAIT] = first.wait
+    values[PLACE] = ", ".join(pools_of(first.offer))
+    values["region"] = first.region
+    values[MACHINES] = _machines(first)
+    values["disk"] = ", ".join(dict.fromkeys(str(part.machine.disk) for part in first.demand.parts))
+    values["reservation"] = ", ".join(sorted(job.reservations))
+    values["job kind"] = prepared.kind.words
+    values["service account"] = job.service_account
+    values["image"] = ", ".join(dict.fromkeys(pool.image for pool in job.worker_pools))
+    values["checkpoints"] = template.checkpoints
+    values["yields to urgent jobs"] = bool(template.yields)
+    values["retries after failures"] = not scheduling.get("disableRetries", False)
+    values["restarts of workers"] = bool(scheduling.get("restartJobOnWorkerRestart"))
+    values["network"] = spec.get("network")
+    values["experiment"] = last_part(job.experiment)
+    values["TensorBoard"] = last_part(job.tensorboard)
+    values["trials"] = job.max_trials
+    values["trials at once"] = job.trials
+    values["study"] = str(template.study)
+    for parameter in template.parameters:
+        values[f"default of {parameter.name}"] = str(parameter.default)
+    return values | _given_to_code(first.offer)
+
+
+def _costs(prepared: PreparedSubmission, probe: Probe, possible: Sequence[Candidate]) -> dict[str, Value]:
+    """Return the price of dedicated machines in USD an hour, and of a run. Raises PolicyError if an agent can't."""
+    catalog = prepared.catalog
+    first = possible[0]
+    longest = longest_run(first)
+    values: dict[str, Value] = {TIME_LIMIT: longest, PRICE: 0.0, RUN_COST: 0.0}
+    if first.offer.capacity_type in PAID_ANYWAY:
+        return values
+    hourly = float(price(catalog, first).known)
+    values[PRICE] = round(hourly, 4)
+    values[RUN_COST] = round(hourly * longest / 3600, 2)
+    costs = spending(prepared, [first])
+    if costs and probe.submitter is Submitter.AGENT:
+        problem = AgentSpending("an agent", catalog.stack, catalog.agents, Price()).problem(costs)
+        if problem:
+            raise PolicyError(problem.why, fix=problem.fix)
+    return values
+
+
+def _given_to_code(offer: Offer) -> dict[str, Value]:
+    """Return arguments and variables as the template writes them, with its placeholders."""
+    values: dict[str, Value] = {}
+    for pool in offer.worker_pools:
+        task = {**pool.get("containerSpec", {}), **pool.get("pythonPackageSpec", {})}
+        # The launcher's own arguments come before `--`.
+        arguments = " ".join((*map(str, task.get("args", ())), "")).rpartition("-- ")[2]
+        for word in arguments.split():
+            flag = word.partition("=")[0]
+            values[f"argument {flag}"] = word
+        for entry in task.get("env", ()):
+            values[f"variable {entry.get('name')}"] = str(entry.get("value"))
+        launched = Launched.of(task)
+        command = launched.command if launched else task.get("command", ())
+        values["command"] = " ".join(map(str, command))
+    return values
+
+
+def _warnings(catalog: Catalog, candidate: Candidate, now: datetime) -> Iterator[str]:
+    """Yield what a dry run reports beside the request, without live state."""
+    if not candidate.request.job.starts_once:
+        yield AT_LEAST_ONCE
+    yield ends_before(candidate, catalog.reservations, now)
+    if not price(catalog, candidate).complete:
+        yield f"the price of {_machines(candidate)} is unknown"

@@ -1,0 +1,1 @@
+"""Findings about edited files, which no other part of the product judges."""

@@ -1,1 +1,0 @@
-"""A review for people and programs: Markdown, a terminal, JSON."""

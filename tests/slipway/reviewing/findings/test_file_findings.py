@@ -1,0 +1,222 @@
+"""Edited files as findings: deployment code, dependencies, job code, its contract, secrets. # N5 # N14"""
+
+from collections.abc import Mapping
+from typing import Any
+
+import pytest
+
+from slipway.model.catalog.template import Parameter, Template
+from slipway.model.findings.finding import Finding, Grade
+from slipway.reviewing.change.files import Files
+from slipway.reviewing.findings.files import file_findings
+from tests.slipway.reviewing.builders import change, facts, offer, request, template, worker_pool
+from tests.slipway.reviewing.edited_files import edited
+
+WORKFLOW = ".github/workflows/up.yaml"
+UP = """
+on:
+  push: { branches: [main] }
+permissions: {}
+jobs:
+  up:
+    runs-on: ubuntu-24.04
+    timeout-minutes: 180
+    environment: prod
+    permissions: { contents: read, id-token: write }
+    concurrency: { group: up-prod, cancel-in-progress: false, queue: max }
+    steps:
+      - uses: actions/checkout@3d3c42e5aac5ba805825da76410c181273ba90b1 # v7
+      - name: Approved
+        run: python -I -m slipway review events --gate
+      - name: Up
+        run: pulumi up --stack prod
+"""
+TASK = "jobs/lora/task.py"
+CODE = """import argparse, os
+from pathlib import Path
+p = argparse.ArgumentParser()
+p.add_argument("--model", choices=("a", "b"))
+args = p.parse_args()
+OUT = Path(os.environ["SLIPWAY_OUTPUT"]) / "ckpt"
+os.replace(OUT, OUT)
+torch.load(OUT)
+"""
+IMAGE = "us-docker.pkg.dev/vertex-ai/training/pytorch-gpu.2-4.py310:20260901"
+
+
+def found(files: Files, old: Template | None = None, new: Template | None = None) -> list[Finding]:
+    was = facts(old) if old else facts()
+    comparison = change(was, facts(new) if new else was, files=files).comparison
+    return list(file_findings(comparison, files))
+
+
+def edit(path: str, text: str, old: str, new: str) -> Files:
+    assert old in text
+    return edited({path: text}, {path: text.replace(old, new)})
+
+
+def lora(*args: str, env: Mapping[str, str] | None = None, image: str = IMAGE, **fields: Any) -> Template:
+    pool = worker_pool(args=["--module", "lora.task", "--", *args], env=env)
+    pool["pythonPackageSpec"]["executorImageUri"] = image
+    return template("lora", offer(request=request(pool)), checkpoints=True, **fields)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ("timeout-minutes: 180", "timeout-minutes: 10", "`180` → `10`"),
+        ("cancel-in-progress: false", "cancel-in-progress: true", "a newer run cancels job `up`"),
+        (", queue: max", "", "a waiting run of job `up` is cancelled"),
+        ("group: up-prod", "group: other", "no longer waits for runs of the group `up-prod`"),
+        ("    environment: prod\n", "", "no longer asks the reviewers of environment `prod`"),
+        ("contents: read", "contents: write", "permission `contents: write`"),
+        (", id-token: write", "", "can't sign in to Google Cloud"),
+        ("  push:", "  pull_request_target:\n  push:", "starts on `pull_request_target`"),
+        ("[main]", "['*']", "no longer starts as before"),
+        (" --gate", "", "step `Approved` no longer has `--gate`"),
+        ("pulumi up", "pulumi up --skip-preview", "step `Up` now contains `--skip-preview`"),
+        ("      - name: Up\n", "      - name: Up\n        if: always()\n", "continues after a failure"),
+        ("runs-on: ubuntu-24.04", "runs-on: self-hosted", "runs on `self-hosted`"),
+        ("name: Up\n", "name: Up\n        env: { A: '${{ secrets.PAT }}' }\n", "reads secret `PAT`"),
+    ],
+)
+def test_the_worst_effect_of_a_workflow_is_named(old: str, new: str, words: str) -> None:
+    (finding,) = found(edit(WORKFLOW, UP, old, new))
+    assert (finding.kind, finding.subject, finding.grade) == (
+        "deployment-code-changed",
+        "workflow up.yaml",
+        Grade.BLOCKING,
+    )
+    assert words in finding.sentence and finding.details
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after"),
+    [
+        (WORKFLOW, UP, UP.replace("# v7", "# v7.0.1")),
+        (WORKFLOW, UP, UP.replace("runs-on: ubuntu-24.04", "runs-on: 'ubuntu-24.04'")),
+        ("__main__.py", "x = 1\n", "# Why.\nx = (\n    1\n)\n"),
+        (".github/README.md", "", "text"),
+        ("docs/ci.md", "a", "b"),
+        ("jobs/lora/test_task.py", "", "def test() -> None: ...\n"),
+        (TASK, CODE, f"# Trains.\n{CODE}"),
+        ("stacks/Pulumi.dev.yaml", "encryptionsalt: a\n", "encryptionsalt: b\n"),
+        ("stacks/Pulumi.prod.yaml", "config: { slipway:x: 1 }\n", "config: { slipway:x: 2 }\n"),
+    ],
+)
+def test_a_change_without_effect_is_no_finding(path: str, before: str, after: str) -> None:
+    assert found(edited({path: before}, {path: after}), lora("--model=a")) == []
+
+
+@pytest.mark.parametrize(
+    ("path", "after", "subject"),
+    [
+        ("__main__.py", "import subprocess\n", "program"),
+        ("a\nb.py", "x = 1\n", "program"),
+        ("google/__init__.py", "", "program"),
+        ("policy/rules.py", "x = 1\n", "code of the policy"),
+        ("Pulumi.yaml", "runtime: nodejs\n", "file Pulumi.yaml"),
+        ("../.gitlab-ci.yml", "a: { script: [b] }\n", "workflow .gitlab-ci.yml"),
+        (".github/CODEOWNERS", "* @eve\n", "file CODEOWNERS"),
+    ],
+)
+def test_files_that_deploy_are_blocking(path: str, after: str, subject: str) -> None:
+    (finding,) = found(edited({}, {path: after}))
+    assert (finding.subject, finding.grade) == (subject, Grade.BLOCKING)
+    assert "\n" not in "".join((finding.sentence, *finding.details))
+
+
+def test_a_file_that_can_t_be_compared_is_blocking() -> None:
+    files = Files(
+        frozenset({"big.py", "templates/a.py"}), links=frozenset({"templates/a.py"}), unread=frozenset({"big.py"})
+    )
+    (finding,) = found(files)
+    assert finding.subject == "program" and "not compared" in finding.details[0] and "link" in finding.details[1]
+
+
+def test_keys_of_the_stack_file_that_pulumi_reads_are_blocking() -> None:
+    sides = ("encryptionsalt: v1:a\nconfig: {}\n", "config: { gcp:impersonateServiceAccount: a@b }\n")
+    findings = found(edited({"stacks/Pulumi.prod.yaml": sides[0]}, {"stacks/Pulumi.prod.yaml": sides[1]}))
+    assert {finding.subject for finding in findings} == {"key encryptionsalt", "key gcp:impersonateServiceAccount"}
+    (gone,) = found(edited({"stacks/Pulumi.dev.yaml": sides[0]}, {}))
+    assert gone.subject == "stack dev"
+
+
+@pytest.mark.parametrize(
+    ("after", "words", "grade"),
+    [
+        ("click==8.3.0", "`click` `8.2.0` → `8.3.0`", Grade.WARNING),
+        ("click==9.0.0", "(major version)", Grade.WARNING),
+        ("click>=8", "(not pinned)", Grade.BLOCKING),
+        ("click==8.2.0\n-i https://x.example/simple", "(another source)", Grade.BLOCKING),
+        ("click @ https://x.example/click.zip", "(another source)", Grade.BLOCKING),
+    ],
+)
+def test_packages_of_the_deployment(after: str, words: str, grade: Grade) -> None:
+    (finding,) = found(edited({"requirements.txt": "click==8.2.0\n"}, {"requirements.txt": f"{after}\n"}))
+    assert (finding.kind, finding.subject, finding.grade) == ("dependency-changed", "program packages", grade)
+    assert words in finding.sentence
+
+
+def test_an_action_without_a_digest_is_blocking() -> None:
+    (finding,) = found(edit(WORKFLOW, UP, "3d3c42e5aac5ba805825da76410c181273ba90b1", "v8"))
+    assert (finding.subject, finding.grade) == ("program actions", Grade.BLOCKING)
+
+
+def test_requirements_and_image_of_a_template() -> None:
+    new = lora(image="acme/a:1", requirements=("torch",))
+    both = {finding.subject: finding for finding in found(Files(), lora(requirements=("torch==2.4",)), new)}
+    assert both["template lora requirements"].grade is Grade.BLOCKING
+    assert "`acme/a:1`" in both["template lora image"].sentence
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        ('("--model"', '("--size"', "does not know the argument `--model`"),
+        ('("a", "b")', '("b", "c")', "does not accept `--model=a`"),
+        ("args =", 'p.add_argument("--data", required=True)\nargs =', "requires `--data`"),
+        ("import argparse", "import tomllib, argparse", "`tomllib` needs Python 3.11"),
+        ("args =", "try: pass\nexcept* ValueError: pass\nargs =", "can't parse module `lora.task`"),
+        ("import argparse", "from lora import data\nimport argparse", "module `lora.data` does not exist"),
+        ("args =", 'os.environ["SLIPWAY_INPUT_DATA"]\nargs =', "variable `SLIPWAY_INPUT_DATA`"),
+        ('/ "ckpt"', '/ "state"', "`state` instead of `ckpt`"),
+        ("torch.load(OUT)\n", "", "no line restores a checkpoint"),
+        ("os.replace(OUT, OUT)\n", "", "no line saves a checkpoint"),
+        ('os.environ["SLIPWAY_OUTPUT"]', '"/tmp"', "results are lost"),
+    ],
+)
+def test_code_that_no_longer_matches_its_template(old: str, new: str, words: str) -> None:
+    edits, broken = found(edit(TASK, CODE, old, new), lora("--model=a"))
+    assert (edits.kind, edits.subject) == ("job-code-changed", "template lora") and TASK in edits.sentence
+    assert (broken.kind, broken.grade) == ("code-contract-broken", Grade.BLOCKING)
+    assert words in broken.sentence
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "words"),
+    [
+        (lora("--model=a"), lora("--model=a", "--lr=1"), "does not know the argument `--lr`"),
+        (lora("--model=a"), lora("--model=a", requirements=("numpy==2.3.1",)), "`numpy==2.3.1` needs Python 3.11"),
+        (lora(), lora("--model=${m}", parameters=[Parameter("m", "str", choices=("a", "z"))]), "`--model=z`"),
+    ],
+)
+def test_a_template_that_no_longer_matches_its_code(old: Template, new: Template, words: str) -> None:
+    files = edited({TASK: CODE, "templates/lora.py": "x = 1\n"}, {TASK: CODE, "templates/lora.py": "x = 2\n"})
+    (broken,) = [finding for finding in found(files, old, new) if finding.kind == "code-contract-broken"]
+    assert words in broken.sentence
+
+
+def test_a_variable_that_the_image_may_set_is_a_warning_and_one_that_the_template_drops_is_blocking() -> None:
+    code = f'{CODE}os.environ["TOKENS"]\n'
+    (_, new) = found(edited({TASK: CODE}, {TASK: code}), lora("--model=a"))
+    files = edited({TASK: code, "templates/lora.py": "1"}, {TASK: code, "templates/lora.py": "2"})
+    (dropped,) = found(files, lora("--model=a", env={"TOKENS": "8"}), lora("--model=a"))
+    assert (new.grade, dropped.grade) == (Grade.WARNING, Grade.BLOCKING)
+
+
+def test_a_secret_is_found_and_never_printed() -> None:
+    secret = "ghp_" + "a1B2c3D4e5F6a7B8c9D0a1B2c3D4e5F6a7B8"
+    findings = found(edited({TASK: CODE}, {TASK: f"{CODE}TOKEN = '{secret}'\n"}), lora("--model=a"))
+    assert ("plain-secret", f"file {TASK}") in [(finding.kind, finding.subject) for finding in findings]
+    assert secret not in str([(finding.sentence, finding.details) for finding in findings])
