@@ -27,6 +27,7 @@ _READ_BY_FORGE = " ".join(f"*{name}*" for name in (".ci/", *FILES)) + " *CODEOWN
 STACK_FILE = re.compile(r"stacks/Pulumi\.([^/]+)\.ya?ml")
 _STATUS = re.compile(r"[ABCDMRTUX]\d*")
 _REQUIREMENTS = re.compile(r"requirements[^/]*\.(txt|in)")
+_LISTS = re.compile(rf"{_REQUIREMENTS.pattern}|(?:.*/)?(pyproject\.toml|uv\.lock|poetry\.lock)")
 _CODE = re.compile(r"(jobs|templates)/.*(\.py|/pyproject\.toml)", re.DOTALL)
 ADDRESS = re.compile(r"[A-Za-z0-9._%+'-]{1,64}@([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)")
 """An address of a person or an account. The name has at most the characters that mail allows: without a limit, a long
@@ -107,6 +108,11 @@ def deploys(path: str) -> bool:
 def has_pins(path: str) -> bool:
     """Return whether a file lists requirements of the deployment."""
     return _REQUIREMENTS.fullmatch(path) is not None
+
+
+def is_list(path: str) -> bool:
+    """Return whether a file lists dependencies alone."""
+    return _LISTS.fullmatch(path) is not None
 
 
 def is_code(path: str) -> bool:

@@ -178,7 +178,7 @@ def test_requirements_and_image_of_a_template() -> None:
         ("args =", 'p.add_argument("--data", required=True)\nargs =', "requires `--data`"),
         ("import argparse", "import tomllib, argparse", "`tomllib` needs Python 3.11"),
         ("args =", "try: pass\nexcept* ValueError: pass\nargs =", "can't parse module `lora.task`"),
-        ("import argparse", "from lora import data\nimport argparse", "module `lora.data` does not exist"),
+        ("import argparse", "from lora import data\nimport argparse", "`lora.data`, which does not exist"),
         ("args =", 'os.environ["SLIPWAY_INPUT_DATA"]\nargs =', "variable `SLIPWAY_INPUT_DATA`"),
         ('/ "ckpt"', '/ "state"', "`state` instead of `ckpt`"),
         ("torch.load(OUT)\n", "", "no line restores a checkpoint"),
