@@ -158,6 +158,19 @@ def test_packages_of_the_deployment(after: str, words: str, grade: Grade) -> Non
     assert words in finding.sentence
 
 
+@pytest.mark.parametrize(
+    ("path", "before", "after", "words"),
+    [
+        ("uv.lock", 'name = "a"\nversion = "1.0"\n', 'name = "a"\nversion = "1.1"\n', "`a` `1.0` → `1.1`"),
+        ("pyproject.toml", 'dependencies = ["a==1"]\n', 'dependencies = ["a==2"]\n', "(major version)"),
+        ("pyproject.toml", "", '[tool.uv]\nindex-url = "https://x.example/simple"\n', "(another source)"),
+    ],
+)
+def test_other_lists_of_packages(path: str, before: str, after: str, words: str) -> None:
+    (finding,) = found(edited({path: before}, {path: after}))
+    assert words in finding.sentence
+
+
 def test_an_action_without_a_digest_is_blocking() -> None:
     (finding,) = found(edit(WORKFLOW, UP, "3d3c42e5aac5ba805825da76410c181273ba90b1", "v8"))
     assert (finding.subject, finding.grade) == ("program actions", Grade.BLOCKING)
