@@ -27,6 +27,7 @@ _READ_BY_FORGE = " ".join(f"*{name}*" for name in (".ci/", *FILES)) + " *CODEOWN
 STACK_FILE = re.compile(r"stacks/Pulumi\.([^/]+)\.ya?ml")
 _STATUS = re.compile(r"[ABCDMRTUX]\d*")
 _REQUIREMENTS = re.compile(r"requirements[^/]*\.(txt|in)")
+_LISTS = re.compile(rf"{_REQUIREMENTS.pattern}|(?:.*/)?(pyproject\.toml|uv\.lock|poetry\.lock)")
 _CODE = re.compile(r"(jobs|templates)/.*(\.py|/pyproject\.toml)", re.DOTALL)
 ADDRESS = re.compile(r"[A-Za-z0-9._%+'-]{1,64}@([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)")
 """An address of a person or an account. The name has at most the characters that mail allows: without a limit, a long
@@ -109,6 +110,11 @@ def has_pins(path: str) -> bool:
     return _REQUIREMENTS.fullmatch(path) is not None
 
 
+def is_list(path: str) -> bool:
+    """Return whether a file lists dependencies alone."""
+    return _LISTS.fullmatch(path) is not None
+
+
 def is_code(path: str) -> bool:
     """Return whether a file belongs to the code of jobs or templates."""
     return _CODE.fullmatch(path) is not None
@@ -152,25 +158,26 @@ def _with_texts(files: Files, head: Path) -> Files:
     texts: dict[str, Sides] = {}
     unread: set[str] = set()
     for path in sorted(files.touched - links) if is_other else ():
-        try:
-            texts[path] = Sides(_text(base / path), _text(head / path))
-        except (OSError, ValueError, ConfigError):
+        sides = (_text(base / path), _text(head / path))
+        if None in sides:
             unread.add(path)
+        else:
+            texts[path] = Sides(sides[0] or "", sides[1] or "")
     is_used = any(path.startswith(("jobs/", "templates/", "stacks/")) for path in files.touched)
     code = _code(head) if is_other and is_used else {}
     return replace(files, links=links, texts=texts, unread=frozenset(unread), code=code)
 
 
-def _text(place: Path) -> str:
-    """Return the text of a file, empty if it does not exist. Raises OSError, ValueError or ConfigError."""
+def _text(place: Path) -> str | None:
+    """Return the text of a file, empty if it does not exist; None if it can't be read, is too large or not text."""
     # `Path` raises for a name that no file can have.
     if not os.path.lexists(place):
         return ""
-    is_small = place.is_file() and place.stat().st_size <= _LARGEST
-    text = text_of(str(place)) if is_small else "\0"
-    if "\0" in text:
-        raise ValueError("not text, or too large")
-    return text
+    try:
+        text = text_of(str(place)) if place.stat().st_size <= _LARGEST else "\0"
+    except (OSError, ConfigError):
+        return None
+    return None if "\0" in text else text
 
 
 def _code(checkout: Path) -> dict[str, str]:
@@ -180,7 +187,7 @@ def _code(checkout: Path) -> dict[str, str]:
     for top, _, names in chain.from_iterable(map(os.walk, folders)):
         paths = [Path(top, name).relative_to(checkout).as_posix() for name in sorted(names)]
         own = [path for path in filter(is_code, paths) if is_own(path, checkout)]
-        found.update({path: _text(checkout / path) for path in own})
+        found.update({path: _text(checkout / path) or "" for path in own})
     return found
 
 

@@ -28,6 +28,7 @@ _ADDRESS = re.compile(r"\w+://[^#\s]+")
 _NUMBER = re.compile(r"^[=v]*(\d{1,4})(?:[.\s,-]|$)")
 _INDEX = re.compile(r"-i.*|--(extra-)?index-url|--find-links|-f.*|--trusted-host|\(not shown\)")
 _LOCKED = re.compile(r'^name = "(.+)"\nversion = "(.+)"$', re.MULTILINE)
+_SOURCE = re.compile(r"""(?:url|registry)\s*=\s*["'](https?://[^"'#]+?/simple)/?["']""")
 _LISTED = re.compile(r'"([A-Za-z][\w.-]*(?:\[[\w, -]*\])?\s*(?:[@=<>~!;].*)?)"')
 
 
@@ -73,9 +74,10 @@ def compared(before: Iterable[str], after: Iterable[str]) -> tuple[Pin, ...]:
 
 
 def locked(text: str) -> list[str]:
-    """Return the packages of uv.lock or poetry.lock, and the requirements of pyproject.toml."""
+    """Return the packages of uv.lock or poetry.lock, or the requirements of pyproject.toml, with their indexes."""
+    indexes = [f"--index-url {address}" for address in sorted({*_SOURCE.findall(text)})]
     packages = [f"{name}=={version}" for name, version in _LOCKED.findall(text)]
-    return packages or _LISTED.findall(text.partition("dependencies")[2])
+    return indexes + (packages or _LISTED.findall(text.partition("dependencies")[2]))
 
 
 def _by_name(requirements: Iterable[str]) -> dict[str, str]:

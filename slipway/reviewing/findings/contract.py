@@ -95,7 +95,7 @@ def _missing_imports(start: str, code: JobCode) -> Iterator[str]:
     for name in names:
         parent, _, last = name.rpartition(".")
         if name not in known and last not in code.files.get(parent, ""):
-            yield f"new jobs fail: module `{name}` does not exist"
+            yield f"new jobs fail: they import `{name}`, which does not exist"
         imported = filter(own.fullmatch, (*code.imports(name), parent))
         names += {*imported} - {*names}
 

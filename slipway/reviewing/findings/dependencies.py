@@ -13,11 +13,10 @@ from slipway.model.catalog.template import Template
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.reviewing.change import pins
-from slipway.reviewing.change.files import Files, Sides, deploys, has_pins
+from slipway.reviewing.change.files import Files, Sides, deploys, has_pins, is_list
 from slipway.reviewing.change.leaves import LeafEdit, leaf_edits
 from slipway.reviewing.change.pins import Pin
 
-LISTS = ("pyproject.toml", "uv.lock", "poetry.lock")
 _PINNED = re.compile(r"^(?:uses|image): (?![.$])([^@:]+)[@:]?(.*)$|^(rev|[\w-]+-version): (.*)$")
 _IMAGE = re.compile(r'"(?:executorImageUri|imageUri)": "([^"]+)"')
 _MOST_DETAILS = 60
@@ -42,8 +41,7 @@ def changed_dependencies(comparison: Comparison, files: Files) -> Iterator[Findi
 def _packages(path: str, sides: Sides) -> Iterable[Pin]:
     """Return the packages of a list that differ; none if the file is no list."""
     read = pins.lines if has_pins(path) else pins.locked
-    is_list = has_pins(path) or path.endswith(LISTS)
-    return pins.compared(read(sides.before), read(sides.after)) if is_list else ()
+    return pins.compared(read(sides.before), read(sides.after)) if is_list(path) else ()
 
 
 def _of_job(pin: Pin) -> Pin:

@@ -5,21 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 
 from slipway.answers.comparison import Comparison
 from slipway.base.formatting import few, first_lines
 from slipway.model.findings.finding import Finding, Subject
 from slipway.model.findings.kinds import KINDS
-from slipway.reviewing.change.files import STACK_FILE, Files, Sides, deploys, has_pins, printable
+from slipway.reviewing.change.files import STACK_FILE, Files, Sides, deploys, is_list, printable
 from slipway.reviewing.change.leaves import LeafEdit, leaf_edits
 from slipway.reviewing.change.lines import changed_lines, is_harmless
 from slipway.reviewing.change.secret_values import shown
-from slipway.reviewing.findings.dependencies import LISTS, is_version
+from slipway.reviewing.findings.dependencies import is_version
 from slipway.reviewing.findings.workflows import worst_effect
 
 KIND = KINDS["deployment-code-changed"]
-MOST_DETAILS = 60
+MOST_DETAILS = 40
 _OWN_SUBJECTS = (
     (re.compile(r"(?:.*/)?(Pulumi\.yaml|CODEOWNERS|Makefile)"), "file"),
     (re.compile(r"(?:.*/)?(?:\.github/workflows|\.github|\.gitlab|\.ci)/(.*)|(?:.*/)?(\.gitlab-ci\.yml)"), "workflow"),
@@ -62,7 +62,7 @@ def _changes(path: str, files: Files) -> list[str]:
     name = f"`{printable(path)}`"
     if path in files.links:
         return [f"{name} is a symbolic link, which is not read"]
-    if not deploys(path) or has_pins(path) or path.endswith(LISTS):
+    if not deploys(path) or is_list(path):
         return []
     if path not in files.texts:
         return [f"{name} is not text or too large: not compared" if path in files.unread else f"{name} is edited"]
@@ -71,7 +71,7 @@ def _changes(path: str, files: Files) -> list[str]:
         return [f"{name} is {'deleted' if path in files.removed else 'new or was empty'}"]
     if path.endswith(_YAML):
         return list(map(str, _edits(path, sides)))
-    return [] if is_harmless(path, sides) else changed_lines(path, sides)
+    return [] if is_harmless(path, sides) else list(islice(changed_lines(path, sides), MOST_DETAILS))
 
 
 def _edits(path: str, sides: Sides) -> list[LeafEdit]:

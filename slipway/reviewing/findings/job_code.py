@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 from slipway.answers.comparison import Comparison
-from slipway.base.formatting import few, first_lines
+from slipway.base.formatting import few
 from slipway.model.catalog.placeholders import placeholder, render
 from slipway.model.catalog.template import Offer, Template
 from slipway.model.findings.finding import Finding, Grade, Subject
@@ -96,7 +96,7 @@ def changed_job_code(comparison: Comparison, files: Files) -> Iterator[Finding]:
             details = chain.from_iterable(changed_lines(path, files.texts.get(path, Sides())) for path in edited)
             shown = few(f"`{printable(path)}`" for path in edited)
             finding = KIND.of(subject, f"new jobs run edited code: {shown}", files=len(edited))
-            yield replace(finding, details=tuple(first_lines(details, _MOST_DETAILS)))
+            yield replace(finding, details=tuple(islice(details, _MOST_DETAILS)))
         elif is_other and not files.touched:
             yield KIND.of(subject, "new jobs run another package of code; its files are not known")
 
