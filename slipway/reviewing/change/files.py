@@ -186,7 +186,7 @@ class _Checkout:
     def is_link(self, path: str) -> bool:
         place = self.place(path)
         # Links that lead to each other have themselves as real paths.
-        return os.path.realpath(place) != place or os.path.islink(place)
+        return os.path.realpath(place) != place or (os.path.lexists(place) and Path(place).is_symlink())
 
     def text(self, path: str) -> str:
         """Return the text of a file, empty if it does not exist. Raises OSError, ValueError or ConfigError."""
