@@ -42,7 +42,6 @@ from .hooks import Hooks
 from .leaving import Leaving
 from .member import Kind, Member
 from .namesakes import names_of, refuse_namesakes
-from .options import ADDRESS, CONNECTION
 from .resolution import Given
 from .voice import Voice
 

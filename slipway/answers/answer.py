@@ -119,5 +119,7 @@ def _change(found: Difference) -> object:
         if side is None:
             sides.append(None)
         else:
-            sides.append((side.state, side.text, tuple(sorted((name, str(side.values.get(name))) for name in found.changed))))
+            sides.append(
+                (side.state, side.text, tuple(sorted((name, str(side.values.get(name))) for name in found.changed)))
+            )
     return (found.question, found.subject, found.changed, *sides)

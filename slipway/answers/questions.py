@@ -2,17 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from types import ModuleType
 
-from slipway.answers import access, cost, job_needs, plan, policy, quota, resources, submissions
+from slipway.answers import access, cost, job_needs, plan, policy, quota, resources, submission_findings, submissions
 from slipway.answers.answer import Answer, Difference, differences
 from slipway.answers.comparison import Comparison, Side
 from slipway.model.findings.finding import Finding
 
-QUESTIONS: tuple[ModuleType, ...] = (plan, job_needs, access, submissions, quota, cost, policy)
-"""Modules with `answers(comparison, side)` and `findings(comparison, differences)`."""
+
+@dataclass(frozen=True)
+class Question:
+    """A question that can be asked about each side."""
+
+    name: str
+    answers: Callable[[Comparison, Side], Iterable[Answer]]
+    #: The findings about the answers that differ.
+    findings: Callable[[Comparison, Sequence[Difference]], Iterable[Finding]]
+
+
+QUESTIONS = (
+    Question("plan", plan.answers, plan.findings),
+    Question("job needs", job_needs.answers, job_needs.findings),
+    Question("access", access.answers, access.findings),
+    Question("submissions", submissions.answers, submission_findings.findings),
+    Question("quota", quota.answers, quota.findings),
+    Question("cost", cost.answers, cost.findings),
+    Question("policy", policy.answers, policy.findings),
+)
 
 
 @dataclass(frozen=True)
@@ -30,13 +47,12 @@ def ask(comparison: Comparison) -> Asked:
     found: list[Difference] = []
     findings: list[Finding] = []
     failed: list[str] = []
-    for module in QUESTIONS:
+    for question in QUESTIONS:
         try:
-            changed = _changed(module.answers, comparison)
-            findings += module.findings(comparison, changed)
+            changed = _changed(question, comparison)
+            findings += question.findings(comparison, changed)
         except Exception as problem:
-            name = module.__name__.rpartition(".")[2].replace("_", " ")
-            failed.append(by_our_fault(f"{name} could not be compared", problem))
+            failed.append(by_our_fault(f"{question.name} could not be compared", problem))
             continue
         found += changed
     try:
@@ -51,9 +67,7 @@ def by_our_fault(problem: str, error: Exception) -> str:
     return f"{problem} because of a bug in Slipway; report it ({type(error).__name__}: {error})"
 
 
-def _changed(
-    answers: Callable[[Comparison, Side], Iterator[Answer]], comparison: Comparison
-) -> Sequence[Difference]:
-    before = tuple(answers(comparison, Side.BEFORE))
-    after = tuple(answers(comparison, Side.AFTER))
+def _changed(question: Question, comparison: Comparison) -> Sequence[Difference]:
+    before = tuple(question.answers(comparison, Side.BEFORE))
+    after = tuple(question.answers(comparison, Side.AFTER))
     return differences(before, after)

@@ -69,9 +69,7 @@ def preview_text(
     return text, quota_text(deployment.report)
 
 
-def _comparison(
-    deployment: Deployment, known: State | Unknown, now: datetime, *, publishes: bool
-) -> Comparison:
+def _comparison(deployment: Deployment, known: State | Unknown, now: datetime, *, publishes: bool) -> Comparison:
     """Return the comparison with the published catalog, or with nothing if none of this deployment is published."""
     offered = deployment.catalog
     if not publishes:

@@ -20,7 +20,9 @@ from slipway.model.findings.kinds import KINDS
 
 _SECTIONS = list(Section)
 _OF_JOBS = ("jobs-cancelled", "job-loses-resource")
-_REWRITTEN = ("findings", "settings", "differences", "incomplete", "standing", "plan", "notes", "quoted")
+_TEXTS = ("quota", "policy")
+_LISTS = ("incomplete", "standing", "plan", "notes", "quoted", "addresses")
+_REWRITTEN = ("findings", "settings", "differences", *_TEXTS, *_LISTS)
 
 
 def _keys_of(pairs: Any) -> frozenset[tuple[str, str]]:

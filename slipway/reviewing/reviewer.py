@@ -42,7 +42,9 @@ def review(change: Change) -> Review:
     preview = comparison.preview or Preview()
     asked = ask(comparison)
     failed = list(asked.failed)
-    by_files: tuple[Finding, ...] = _attempt(failed, "files", lambda: tuple(file_findings(comparison, change.files)), ())
+    by_files: tuple[Finding, ...] = _attempt(
+        failed, "files", lambda: tuple(file_findings(comparison, change.files)), ()
+    )
     found = [*asked.findings, *by_files, *preview_rejection(comparison.preview)]
     findings = sorted(_graded(comparison, _joined(_explained(found))), key=weight)
     begun = _interrupted_replacements(comparison)

@@ -19,7 +19,7 @@ from tests.review.corpus import CASES, score
 from tests.review.play import play
 
 _RESOURCES = "cluster pool template member trainer bucket resource account reservation network key secret package quota"
-_OF_STACK = ("workspace", "stack", "prod", "agents", "policy", "budget", "urgent", "notices'")
+_OF_STACK = ("workspace", "stack", "prod", "agents", "policy", "budget", "allowance", "urgent", "usual", "sessions")
 _OF_DEPLOYMENT = ("preview", "deployment", "program", "guard")
 
 
@@ -51,7 +51,11 @@ def resource(subject: str) -> str:
 
 
 def is_about(finding: Finding, name: str) -> bool:
-    return resource(finding.subject) == name or name in finding.subject
+    """Return whether a finding is about a resource. One about access is of what is accessed, and names the members."""
+    if resource(finding.subject) == name or name in finding.subject:
+        return True
+    _, is_member, address = name.partition(":")
+    return bool(is_member) and address in f"{finding.sentence} {finding.details}"
 
 
 def misses(says: str, old: Iterable[Mapping[str, Any]], review: Review) -> list[Miss]:

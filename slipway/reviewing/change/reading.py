@@ -10,6 +10,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
+from slipway.answers.comparison import DAYS, Comparison, World
+from slipway.answers.questions import by_our_fault
+from slipway.answers.removed import removed_workspaces
+from slipway.answers.submissions import spot_needs
 from slipway.base.clock import right_time, wrong_clock
 from slipway.base.codec import MalformedError
 from slipway.base.errors import SlipwayError
@@ -32,12 +36,8 @@ from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.withdrawal import before_withdrawal
 from slipway.model.facts import CATALOG, Fact, Facts
 from slipway.model.machines.table import regions
-from slipway.answers.comparison import DAYS, Comparison, World
-from slipway.answers.questions import by_our_fault
-from slipway.answers.submissions import spot_needs
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.files import NO_FILES, Files
-from slipway.reviewing.change.removed import removed_workspaces
 
 MOST_RECENT = 1000
 """The number of newest jobs of the last days that are read."""

@@ -15,7 +15,7 @@ _CHECK = r"(--gate\b|--forge +ask|--github +ask|slipway +check|pipefail|protect 
 _ROLE = r"(roles/(?:owner|editor|[\w.]*[aA]dmin)\b|\ballUsers\b|\ballAuthenticatedUsers\b)"
 _RISKY = (
     r"(--yes\b|--skip-\S+|--force\b|--target\b|--exclude\b|--insist\b|pulumi +(?:destroy|cancel|state|import|refresh)"
-    r"|\|\| *true|\bcurl [^|\n]*\| *(?:ba)?sh|set \+e|\bsubprocess\b|\bos\.system\b|\bretain_on_delete\b|\bignore_changes\b)"
+    r"|\|\| *true|\bcurl [^|\n]*\| *(?:ba)?sh|set \+e|\bsubprocess\b|\bos\.system\b|retain_on_delete|ignore_changes)"
 )
 
 
@@ -57,16 +57,31 @@ def _loses(pattern: str, describe: Describe) -> Rule:
 
 
 RULES = (
-    _gains(r"^on\b.*\b(pull_request_target|issue_comment|workflow_run)\b", lambda edit, text: f"starts on `{text}`: {_FORK}"),
+    _gains(
+        r"^on\b.*\b(pull_request_target|issue_comment|workflow_run)\b",
+        lambda edit, text: f"starts on `{text}`: {_FORK}",
+    ),
     _loses(_CHECK, lambda edit, text: f"{edit.place} no longer has `{text}`"),
     _gains(_ROLE, lambda edit, text: f"{edit.place} now names `{text}`"),
-    _gains(r"(?:cancel-in-progress|interruptible): (?!false)(.+)", lambda edit, text: f"a newer run cancels {edit.place}; {_LOCK}"),
+    _gains(
+        r"(?:cancel-in-progress|interruptible): (?!false)(.+)",
+        lambda edit, text: f"a newer run cancels {edit.place}; {_LOCK}",
+    ),
     _loses(_GROUP, lambda edit, text: f"{edit.place} no longer waits for runs of the group {shown(text)}"),
-    _loses(r"concurrency\.queue: (.+)", lambda edit, text: f"a waiting run of {edit.place} is cancelled by the next one"),
+    _loses(
+        r"concurrency\.queue: (.+)", lambda edit, text: f"a waiting run of {edit.place} is cancelled by the next one"
+    ),
     _loses(_ENVIRONMENT, lambda edit, text: f"{edit.place} no longer asks the reviewers of environment {shown(text)}"),
-    _loses(r"(id-token: write)", lambda edit, text: f"{edit.place} gets no identity token: it can't sign in to Google Cloud"),
-    _gains(r"permissions(?:\.|: )([\w-]+: write|write-all)", lambda edit, text: f"{edit.place} has the permission `{text}`"),
-    _loses(r"permissions(?:\.|: )([\w-]+: \w+|\w+-all)", lambda edit, text: f"{edit.place} loses the permission `{text}`"),
+    _loses(
+        r"(id-token: write)",
+        lambda edit, text: f"{edit.place} gets no identity token: it can't sign in to Google Cloud",
+    ),
+    _gains(
+        r"permissions(?:\.|: )([\w-]+: write|write-all)", lambda edit, text: f"{edit.place} has the permission `{text}`"
+    ),
+    _loses(
+        r"permissions(?:\.|: )([\w-]+: \w+|\w+-all)", lambda edit, text: f"{edit.place} loses the permission `{text}`"
+    ),
     _gains(_ALWAYS, lambda edit, text: f"{edit.place} continues after a failure: `{edit.key}` is {shown(edit.after)}"),
     _gains(r"\b(timeout(?:-minutes)?: .+)", lambda edit, text: f"{edit.place} has another time limit: {edit}; {_LOCK}"),
     _gains(r"^on\b.*?cron: (.+)", lambda edit, text: f"the schedule is {shown(text)}, was {shown(edit.before)}"),
@@ -75,7 +90,9 @@ RULES = (
     _gains(r"\bsecrets\.(\w+)|\bsecrets: (inherit)", lambda edit, text: f"{edit.place} reads secret `{text}`"),
     _gains(_RISKY, lambda edit, text: f"{edit.place} now contains {shown(text)}"),
     _loses(r"\.(run|script): ", lambda edit, text: f"{edit.place} is removed"),
-    _gains(r"\b(?:runs-on|tags): (.+)", lambda edit, text: f"{edit.place} runs on {shown(text)}, was {shown(edit.before)}"),
+    _gains(
+        r"\b(?:runs-on|tags): (.+)", lambda edit, text: f"{edit.place} runs on {shown(text)}, was {shown(edit.before)}"
+    ),
 )
 
 
@@ -83,4 +100,3 @@ def worst_effect(edits: Iterable[LeafEdit]) -> str:
     """Return the worst effect as a sentence; empty if no edit has a known one."""
     listed = list(edits)
     return next(chain.from_iterable(rule.effects(listed) for rule in RULES), "")
-

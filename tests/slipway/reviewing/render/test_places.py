@@ -65,8 +65,10 @@ def test_what_is_no_file_of_the_checkout_is_not_read(checkout: Path) -> None:
 
 
 def test_a_template_s_file_that_nobody_edited_is_no_place(checkout: Path) -> None:
-    edited = "templates/lora.py"
-    for file, place in (("pipelines/lora.yaml", "parameters.rank"), (edited, f"{edited} parameters.rank")):
+    for file, place in (
+        ("pipelines/lora.yaml", "parameters.rank"),
+        ("templates/lora.py", "templates/lora.py parameters.rank"),
+    ):
         assert field(checkout, "template lora parameter rank", "parameters.rank", touched=(file,)) == place
         requirements = "jobs/lora/requirements.txt"
         assert field(checkout, "template lora requirements", requirements, touched=(file,)) == requirements
