@@ -73,15 +73,10 @@ def brief(amount: Decimal) -> str:
     """Return `+$1.7k`, `−$886k`, `+$45`."""
     sign = "−" if amount < 0 else "+"
     size = abs(amount)
-    if size >= 10**6:
-        return f"{sign}${_digits(size / 10**6)}M"
-    if size >= 10**3:
-        return f"{sign}${_digits(size / 10**3)}k"
-    return f"{sign}${size:.0f}"
-
-
-def _digits(number: Decimal) -> str:
-    return f"{number:.1f}" if number < 10 else f"{number:,.0f}"
+    if size < 1000:
+        return f"{sign}${size:.0f}"
+    thousands = size / 1000
+    return f"{sign}${thousands:.1f}k" if thousands < 10 else f"{sign}${thousands:,.0f}k"
 
 
 def standing_line(review: Review) -> str:
