@@ -56,7 +56,7 @@ CASES = (
     Case(
         "Another region is named for machines that nobody has had to fetch there",
         (stack("region: us-east4", "region: us-west1"),),
-        (warns("capacity-changed", "h100"),),
+        (warns("resource-deleted", "acme-work-us-east4"),),
         world=BUSY,
         given=(LIST, ALLOW),
     ),

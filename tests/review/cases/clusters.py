@@ -69,7 +69,7 @@ CASES = (
     ),
     Case(
         "The engine makes a cluster whose request can't be read",
-        finds=(blocks("cluster-created", "h100"),),
+        finds=(blocks("cluster-updated", "h100"),),
         steps=makes(labels="x"),
     ),
     Case(
@@ -101,7 +101,7 @@ CASES = (
     Case(
         "A cluster has failed since, and is made again",
         (QUIET,),
-        (warns("cluster-replaced", "h100", "tune-27b-x1"),),
+        (),
         may=("cluster-replaced", "cluster-deleted", "cluster-created"),
         world=World(states={"h100": "ERROR"}, jobs=(LARGE,)),
         given=(h100(OTHER_MACHINES),),
@@ -127,7 +127,7 @@ CASES = (
     Case(
         "A cluster is made anew, and behind another region stand machines that no template asks for",
         (stack("replicas: { min: 2, max: 4 }", "replicas: { min: 2, max: 6 }"),),
-        (warns("capacity-changed", "h100"),),
+        (warns("cluster-replaced", "h100"),),
         given=(
             stack("regions: [us-central1]", "regions: [us-central1, us-east4]"),
             h100(
@@ -150,7 +150,7 @@ CASES = (
     Case(
         "Another team's cluster is lent, and jobs can use it",
         (stack("  slipway:quota:", f"{VISION_CLUSTER}  slipway:quota:"),),
-        (),
+        (warns("cluster-orphaned", "vision"),),
         world=World(theirs=("team-b-cpu",)),
     ),
 )

@@ -75,7 +75,7 @@ CASES = (
     Case(
         "A template's code writes its results where nobody finds them",
         (Edit("jobs/digits/task.py", 'Path(os.environ["SLIPWAY_OUTPUT"])', 'Path("/tmp")'),),
-        (warns("job-code-changed | code-contract-broken", "digits"),),
+        (blocks("code-contract-broken | job-code-changed", "digits"),),
         given=(*SAVING, template("digits", "    checkpoints=True,\n", "")),
     ),
     Case(

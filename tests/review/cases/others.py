@@ -16,7 +16,7 @@ CASES = (
             stack(ROLLOVER_LINE, "      replacement: in-place\n"),
             stack("cost-center: research }", "cost-center: vision }"),
         ),
-        (blocks("cluster-rejected", "h100", "tune-27b-x1"), warns("cluster-updated", "h100", "tune-27b-x1")),
+        (blocks("cluster-replaced", "h100", "tune-27b-x1"),),
         may=("takes-effect-later", *ANEW),
         world=TUNING,
     ),

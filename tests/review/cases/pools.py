@@ -26,13 +26,7 @@ CASES = (
     Case(
         "A maximum falls below the trials at once of a study that runs and has no other way",
         (SIX,),
-        (
-            blocks("offer-unavailable", "digits"),
-            blocks("offer-unavailable", "tune"),
-            blocks("submission-rejected", "tune"),
-            warns("capacity-changed", "cpu"),
-            warns("submission-changed", "digits"),
-        ),
+        (warns("capacity-changed", "cpu"), warns("submission-changed", "digits")),
         may=ANEW,
         given=(UP_TO_EIGHT,),
         world=LARGE_STUDY,
@@ -89,11 +83,7 @@ CASES = (
     Case(
         "A pool of a fixed size, below what the nightly run takes",
         (stack(WORKERS, "replicas: 8"),),
-        (
-            warns("capacity-changed", "cpu"),
-            blocks("offer-unavailable", "digits"),
-            warns("submission-changed", "digits"),
-        ),
+        (warns("capacity-changed", "cpu"), warns("submission-changed", "digits")),
         may=ANEW,
         given=(stack("      displayName: cpu of research\n", "      idleLimit: 6h\n"),),
         world=TWELVE,
@@ -123,11 +113,7 @@ CASES = (
             template("digits", '"workers", "n1-standard-8"', '"workers", "n1-standard-16"'),
             template("tune", '"trial", "n1-standard-8"', '"trial", "n1-standard-16"'),
         ),
-        (
-            warns("capacity-changed", "cpu"),
-            warns("submission-changed", "digits", "n1-standard-16"),
-            blocks("offer-unavailable", "digits"),
-        ),
+        (warns("capacity-changed", "cpu"), warns("submission-changed", "digits", "n1-standard-16")),
         may=(*ANEW, "capacity-changed", "submission-changed"),
         world=World(jobs=(NIGHT_JOB,)),
     ),

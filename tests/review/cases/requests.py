@@ -80,13 +80,13 @@ CASES = (
     Case(
         "A model is uploaded under one id for ever, from a folder that no code writes",
         (imports("lora", "ModelUpload"), more("lora", 'kinds=("training-pipeline", "custom-job")', LORA_MODEL)),
-        (warns("submission-changed", "lora"),),
+        (warns("submission-changed", "lora"), blocks("dependency-changed", "lora")),
         world=BUSY,
     ),
     Case(
         "A template's jobs count for another team, and lose the cluster that was theirs",
         (template("tune", '"team": "vision"', '"team": "visoin"'),),
-        (warns("submission-changed", "tune"),),
+        (blocks("no-offer-left", "tune"),),
         given=(
             stack(POLICY, VISION + POLICY),
             template("tune", "    timeout_s=3600,\n", '    timeout_s=3600,\n    labels={"team": "vision"},\n'),
