@@ -21,7 +21,7 @@ from slipway.answers.rights import (
     shown_member,
     strength,
 )
-from slipway.base.formatting import counted, few, join
+from slipway.base.formatting import counted, few, first_lines, join
 from slipway.deploying.engine.events import unopened
 from slipway.deploying.engine.grants import Grant
 from slipway.deploying.engine.preview import UNKNOWN
@@ -42,6 +42,7 @@ _CODE, _SHELL = "run unreviewed code (`--code`)", "open a shell in job machines 
 _PREEMPT, _BOARD, _NOTIFY = "preempt running jobs of others", "see all jobs and costs", "receive job notifications"
 _MILD = (_SUBMIT, _CLUSTER, _TEAM, _BOARD, _NOTIFY, _SESSION)
 """Rights that every submitter has, or that add nothing to what submitters can read."""
+_MOST_LISTED = 50
 _SERVICE_ACCOUNT = "serviceAccount:{}"
 _SUBMITTERS, _OTHERS = "submitters", "submitters without a team"
 _FIELDS = {
@@ -178,19 +179,43 @@ def _trainers(catalog: Catalog) -> set[str]:
     return set(map(_SERVICE_ACCOUNT.format, (catalog.trainer, *catalog.trainers.values())))
 
 
-def _users(members: Iterable[str]) -> set[str]:
+def _users(members: Iterable[str]) -> frozenset[str]:
     """Return the user labels of jobs that listed people and accounts submit."""
-    return set[str]().union(*map(user_values, members))
+    return frozenset[str]().union(*map(user_values, members))
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What all changes of access are compared with, computed once."""
+
+    comparison: Comparison
+
+    @cached_property
+    def created(self) -> frozenset[str]:
+        return created_names(self.comparison)
+
+    @cached_property
+    def domains(self) -> frozenset[str]:
+        """The domains of the deployed stack's submitters."""
+        return frozenset(filter(None, map(domain_of, self.comparison.before.people)))
+
+    @cached_property
+    def users(self) -> frozenset[str]:
+        return _users(self.comparison.before.people)
 
 
 @dataclass(frozen=True)
 class _Change:
     """A right that a member gets or loses."""
 
-    comparison: Comparison
+    known: _Known
     difference: Difference
     member: str
     right: str
+
+    @property
+    def comparison(self) -> Comparison:
+        return self.known.comparison
 
     @property
     def subject(self) -> Subject:
@@ -230,15 +255,15 @@ class _Change:
     @property
     def is_foreign(self) -> bool:
         """Whether a person is of no domain of the deployed stack's submitters."""
-        known = {domain_of(member) for member in self.comparison.before.people} - {""}
         domain = domain_of(self.member)
-        is_known = any(f".{domain}".endswith(f".{each}") for each in known)
-        return domain != "" and bool(known) and not is_known
+        if not domain or not self.known.domains:
+            return False
+        return not any(f".{domain}".endswith(f".{known}") for known in self.known.domains)
 
     @property
     def is_mild(self) -> bool:
         """Whether a submitter has the right anyway, or the resource is created empty by this change."""
-        is_created = self.subject.what.startswith("new ") or self.subject.name in created_names(self.comparison)
+        is_created = self.subject.what.startswith("new ") or self.subject.name in self.known.created
         if self.right == _SUBMIT_AS:
             before = self.comparison.before
             known = {trainer.account for trainer in before.trainers.values()} | self.comparison.after.adopted
@@ -251,9 +276,9 @@ class _Change:
             return self._loss_grade
         if is_crowd(self.member) or self.is_foreign:
             return Grade.BLOCKING
-        if not self.is_mild:
-            return Grade.BLOCKING
-        return Grade.NOTE if self.comparison.first else Grade.WARNING
+        if self.comparison.first and self.right in _FIELDS:
+            return Grade.NOTE
+        return Grade.WARNING if self.is_mild else Grade.BLOCKING
 
     @property
     def _loss_grade(self) -> Grade:
@@ -307,12 +332,16 @@ class _Change:
         members = [member for team in owners for member in catalog.teams[team].submitters]
         return job.user not in _users(members)
 
+    @cached_property
+    def _users(self) -> frozenset[str]:
+        return user_values(self.member)
+
     def _is_by_member(self, job: VertexJob) -> bool:
         """Return whether the member submitted a job. A group's jobs are its team's, of users that no list names."""
         if not self.member.startswith("group:"):
-            return job.user in user_values(self.member)
+            return job.user in self._users
         teams = groups_of(self.comparison.old, [self.member])
-        return job.team in (*teams, "") and job.user not in _users(self.comparison.before.people)
+        return job.team in (*teams, "") and job.user not in self.known.users
 
     def _is_by_grant(self, job: VertexJob) -> bool:
         """Return whether the member submitted a job, or the job's code as that account used the bucket or secret."""
@@ -330,10 +359,11 @@ class _Change:
 
 
 def findings(comparison: Comparison, differences: Iterable[Difference]) -> Iterator[Finding]:
+    known = _Known(comparison)
     grouped: dict[tuple[Subject, bool], list[_Change]] = {}
     for difference in differences:
         for member, right, _ in difference.keys:
-            change = _Change(comparison, difference, member, right)
+            change = _Change(known, difference, member, right)
             if not change.is_move or (change.is_loss and change.uses):
                 grouped.setdefault((change.subject, change.is_loss), []).append(change)
     for (_, is_loss), changes in grouped.items():
@@ -381,8 +411,8 @@ def _loss(changes: list[_Change]) -> Finding:
     elif isinstance(comparison.world.live.recent, Unknown):
         sentence += f"; use in the last {DAYS} days is unknown"
     found = _finding("access-lost", "loses", changes, sentence, fix)
-    listed = tuple(f"`{job.display_name}` ({job.owner_and_age(comparison.world.now)})" for job in jobs)
-    return replace(found, details=(*found.details, *listed))
+    listed = (f"`{job.display_name}` ({job.owner_and_age(comparison.world.now)})" for job in jobs)
+    return replace(found, details=(*found.details, *first_lines(listed, _MOST_LISTED)))
 
 
 def _exception(change: _Change) -> str:
@@ -415,8 +445,8 @@ def _finding(kind: str, verb: str, changes: list[_Change], sentence: str, fix: s
     members = dict.fromkeys(change.member for change in changes)
     field = _FIELDS.get(worst.right, "")
     found = KINDS[kind].of(worst.subject, sentence, fix, grade=worst.grade, field=field, members=list(members))
-    details = tuple(f"{shown_member(change.member)} {verb}: {change.words}" for change in changes)
-    return replace(found, details=details if len(details) > 1 else ())
+    details = [f"{shown_member(change.member)} {verb}: {change.words}" for change in changes]
+    return replace(found, details=tuple(first_lines(details, _MOST_LISTED)) if len(details) > 1 else ())
 
 
 def _members(changes: list[_Change]) -> str:

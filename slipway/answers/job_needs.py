@@ -31,7 +31,6 @@ _EFFECTS = {
     "network attachment": "can't restart without it",
     "key": "can't read what it encrypted",
     "reservation": "may find no machines when it restarts",
-    "project": "fails if its code uses that",
 }
 """By a need, the effect of its loss on a job."""
 _TYPES: Mapping[str, tuple[str, ...]] = {
@@ -232,6 +231,7 @@ def _finding(comparison: Comparison, difference: Difference, jobs: list[VertexJo
         found = KINDS["jobs-cancelled"].of(on, f"{reason}: {who} is cancelled", fix)
     else:
         grade = Grade.WARNING if subject.what == _NOTICES else Grade.BLOCKING
-        sentence = f"{reason}: {who} {_EFFECTS[subject.what]}"
+        effect = "runs as it" if reason.startswith(ACCOUNT) else _EFFECTS.get(subject.what, "needs it")
+        sentence = f"{reason}: {who} {effect}"
         found = KINDS["job-loses-resource"].of(subject, sentence, fix, grade=grade, jobs=[job.name for job in jobs])
     return replace(found, details=tuple(named))

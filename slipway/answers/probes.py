@@ -47,10 +47,6 @@ class Probe:
     jobs: tuple[VertexJob, ...] = ()
 
     @property
-    def template(self) -> str:
-        return self.asked.template
-
-    @property
     def text(self) -> str:
         """Its flags: ``` `--capacity spot -p model=27b` ```."""
         asked = self.asked
@@ -59,15 +55,16 @@ class Probe:
         flags["--as"] = asked.kind
         flags["--team"] = asked.team
         flags["--replicas"] = asked.overrides.settings.several
-        flags |= {f"-p {name}": f"={value}" for name, value in sorted(asked.params.items())}
-        words = [f"{flag} {value}".replace(" =", "=") for flag, value in flags.items() if value]
+        words = [f"{flag} {value}" for flag, value in flags.items() if value]
+        words += [f"-p {name}={value}" for name, value in sorted(asked.params.items())]
         given = " ".join(words)
-        text = f"`{given}`" if given else "default submissions"
+        # Without flags, no text is quoted.
+        text = f"`{given}`".replace("``", "default submissions")
         return f"{text}{self.submitter}"
 
     @property
     def key(self) -> tuple[str, ...]:
-        return (self.template, self.text)
+        return (self.asked.template, self.text)
 
 
 def probes(comparison: Comparison) -> tuple[Probe, ...]:

@@ -30,6 +30,7 @@ from slipway.deploying.engine.touched import (
     differences,
     top,
 )
+from slipway.model.catalog.clusters import DormantCluster
 from slipway.model.catalog.model import BOARD, HISTORY
 from slipway.model.facts import CATALOG, TEMPLATE, WORKSPACE
 from slipway.model.findings.finding import Finding, Grade, Subject
@@ -159,7 +160,7 @@ def _changed(touched: Touched, subject: Subject) -> Iterator[Finding]:
 def _edited(touched: Touched, subject: Subject, edit: InputDifference) -> Finding:
     kind = "bucket-changed" if touched.type == BUCKET else "resource-changed"
     sentence = f"is updated in place: {edit}"
-    grade = Grade.NOTE if _MINOR.match(top(edit.path)) else Grade.WARNING
+    grade = Grade.NOTE if _MINOR.match(top(edit.path)) else KINDS[kind].usual
     if (edit.path, edit.after) in (("disabled", True), ("enabled", False)):
         grade = Grade.BLOCKING
         sentence = "is disabled: everything that uses it fails"
@@ -310,11 +311,16 @@ def _inactive_clusters(comparison: Comparison) -> Iterator[Finding]:
     """Find edits of clusters that exist neither before nor after the deployment."""
     for name in sorted(comparison.old.dormant.keys() & comparison.new.dormant.keys()):
         after = comparison.new.dormant[name]
-        if comparison.old.dormant[name].pools != after.pools:
+        if _sizes(comparison.old.dormant[name]) != _sizes(after):
             begins = after.season.begins
             when = f"on {begins:%Y-%m-%d}" if begins else "later"
             sentence = f"the cluster does not exist now: the edited pools take effect when it is created {when}"
             yield KINDS["takes-effect-later"].of(Subject("cluster", name), sentence)
+
+
+def _sizes(cluster: DormantCluster) -> list[tuple[object, ...]]:
+    """Return what a stack file says about pools, without prices."""
+    return [(pool.name, pool.machine, pool.min, pool.max) for pool in cluster.pools]
 
 
 def _program(comparison: Comparison) -> Iterator[Finding]:

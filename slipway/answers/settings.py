@@ -37,7 +37,7 @@ COMPUTED: Mapping[type, str] = {
         "stack commit dirty retiring removed under_way former_regions quotas restored work_elsewhere source program"
     ),
     Facts: "kept adopted shared unloaded",
-    QuotaFacts: "region lines requests",
+    QuotaFacts: "region lines",
     Cluster: "name id alternative region deletion_policy",
     DormantCluster: "why since lacks",
     Adoption: "lines",

@@ -68,7 +68,7 @@ class _Group:
     @property
     def texts(self) -> str:
         """Return ``` `--capacity spot` and 2 more ```."""
-        return few(dict.fromkeys(change.probe.text for change in self.changes), 1)
+        return few(dict.fromkeys(short(change.probe.text) for change in self.changes), 1)
 
     @property
     def reason(self) -> str:
@@ -128,7 +128,7 @@ def _new(group: _Group) -> Iterator[Finding]:
     default = group.changes[0].after
     values = default.values
     if default.state is State.YES and not group.comparison.first:
-        what = f"is new: runs on {values[ORDER]}, {values[MACHINES]}, {_shown(PRICE, values[PRICE])} beyond pools"
+        what = f"is new: runs on {values[ORDER]}, {values[MACHINES]}, {_shown(PRICE, values.get(PRICE))} beyond pools"
         yield KINDS["submission-accepted"].of(group.subject, what)
     if values.get(CAUSE) == OFFER:
         yield KINDS["no-offer-left"].of(group.subject, f"can't run with its defaults: {group.reason}", _KEEP)
@@ -148,10 +148,13 @@ def _rejections(group: _Group) -> Iterator[Finding]:
     for kind, changes in by_kind.items():
         part = replace(group, changes=changes)
         details = [f"{change.probe.text}: {change.after.text}" for change in changes]
-        fix = ALL_SHORT_COMMAND if "quota" in part.reason else _KEEP
+        fix = ALL_SHORT_COMMAND if "quota is too low" in part.reason else _KEEP
         remains = group.subject.name in group.comparison.new.templates
         has_nothing_left = remains and changes[0].probe.is_default
-        grade = Grade.BLOCKING if part.jobs or has_nothing_left else Grade.WARNING
+        grade = Grade.WARNING
+        # The plan of clusters says more about inactive ones, whose dates a deployment follows by itself.
+        if (part.jobs or has_nothing_left) and "is inactive" not in part.reason:
+            grade = Grade.BLOCKING
         yield part.finding(kind, _rejection(part, kind), grade, details, fix)
 
 
@@ -206,11 +209,12 @@ def _warned(group: _Group) -> Iterator[Finding]:
 
 def _improves(name: str, old: Value, new: Value) -> bool:
     """Return whether a change of this value can't harm a submission."""
-    if name in _GAINS:
+    if old is None:
+        # A new parameter, and an argument that passes it.
+        return name.startswith("default of ") or "${" in str(new)
+    if name in _GAINS and new is not None:
         return _GAINS[name] * (float(str(new)) - float(str(old))) > 0
-    if name == ORDER:
-        return str(new).startswith(str(old))
-    return old is None and name.startswith("default of ")
+    return name == ORDER and str(new).startswith(str(old))
 
 
 def _shown(name: str, value: Value) -> str:

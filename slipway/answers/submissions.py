@@ -49,10 +49,10 @@ def answers(comparison: Comparison, side: Side) -> Iterator[Answer]:
     """Yield the answer to each probe on one side."""
     for probe in probes(comparison):
         if side is Side.AFTER:
-            yield _answer(comparison.new, probe, probe.template, comparison.world.now)
+            yield _answer(comparison.new, probe, probe.asked.template, comparison.world.now)
             continue
         # The deployed catalog already has the new names.
-        name = comparison.renamed.get(probe.template, probe.template)
+        name = comparison.renamed.get(probe.asked.template, probe.asked.template)
         yield _answer(comparison.old, probe, name, comparison.world.now)
 
 
@@ -71,7 +71,7 @@ def spot_needs(catalog: Catalog) -> tuple[SpotNeed, ...]:
 
 
 def _answer(catalog: Catalog, probe: Probe, name: str, now: datetime) -> Answer:
-    answer = Answer("submission", probe.key, Subject("template", probe.template))
+    answer = Answer("submission", probe.key, Subject("template", probe.asked.template))
     try:
         prepared = prepare(catalog, replace(probe.asked, template=name), "")
         possible = _possible(prepared, probe, now)
@@ -177,16 +177,19 @@ def _values(prepared: PreparedSubmission, possible: Sequence[Candidate]) -> dict
 
 
 def _costs(prepared: PreparedSubmission, probe: Probe, possible: Sequence[Candidate]) -> dict[str, Value]:
-    """Return the price of dedicated machines in USD an hour, and of a run. Raises PolicyError if an agent can't."""
+    """Return the known price of dedicated machines in USD an hour. Raises PolicyError beyond an agent's allowance."""
     catalog = prepared.catalog
     first = possible[0]
     longest = longest_run(first)
-    values: dict[str, Value] = {TIME_LIMIT: longest, PRICE: 0.0, RUN_COST: 0.0}
+    values: dict[str, Value] = {TIME_LIMIT: longest}
+    hourly = price(catalog, first)
+    usd = float(hourly.known)
     if first.offer.capacity_type in PAID_ANYWAY:
+        usd = 0.0
+    elif not hourly.complete:
         return values
-    hourly = float(price(catalog, first).known)
-    values[PRICE] = round(hourly, 4)
-    values[RUN_COST] = round(hourly * longest / 3600, 2)
+    values[PRICE] = round(usd, 4)
+    values[RUN_COST] = round(usd * longest / 3600, 2)
     costs = spending(prepared, [first])
     if costs and probe.submitter is Submitter.AGENT:
         problem = AgentSpending("an agent", catalog.stack, catalog.agents, Price()).problem(costs)
@@ -218,5 +221,3 @@ def _warnings(catalog: Catalog, candidate: Candidate, now: datetime) -> Iterator
     if not candidate.request.job.starts_once:
         yield AT_LEAST_ONCE
     yield ends_before(candidate, catalog.reservations, now)
-    if not price(catalog, candidate).complete:
-        yield f"the price of {_machines(candidate)} is unknown"

@@ -12,8 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import translate
 from functools import cached_property
-from itertools import islice
-from pathlib import Path, PurePosixPath
+from itertools import chain, islice
+from pathlib import Path
 
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import quoted
@@ -27,6 +27,7 @@ _READ_BY_FORGE = " ".join(f"*{name}*" for name in (".ci/", *FILES)) + " *CODEOWN
 STACK_FILE = re.compile(r"stacks/Pulumi\.([^/]+)\.ya?ml")
 _STATUS = re.compile(r"[ABCDMRTUX]\d*")
 _REQUIREMENTS = re.compile(r"requirements[^/]*\.(txt|in)")
+_LISTS = re.compile(rf"{_REQUIREMENTS.pattern}|(?:.*/)?(pyproject\.toml|uv\.lock|poetry\.lock)")
 _CODE = re.compile(r"(jobs|templates)/.*(\.py|/pyproject\.toml)", re.DOTALL)
 ADDRESS = re.compile(r"[A-Za-z0-9._%+'-]{1,64}@([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)")
 """An address of a person or an account. The name has at most the characters that mail allows: without a limit, a long
@@ -68,9 +69,8 @@ class Files:
     @cached_property
     def code_before(self) -> Mapping[str, str]:
         """The same files before the change."""
-        edited = {path: sides.before for path, sides in self.texts.items() if is_code(path)}
-        known = {**self.code, **edited}
-        return {path: text for path, text in known.items() if text or path not in edited}
+        edited = filter(is_code, self.texts)
+        return {**self.code, **{path: self.texts[path].before for path in edited}}
 
     @cached_property
     def addresses(self) -> frozenset[str]:
@@ -110,6 +110,11 @@ def has_pins(path: str) -> bool:
     return _REQUIREMENTS.fullmatch(path) is not None
 
 
+def is_list(path: str) -> bool:
+    """Return whether a file lists dependencies alone."""
+    return _LISTS.fullmatch(path) is not None
+
+
 def is_code(path: str) -> bool:
     """Return whether a file belongs to the code of jobs or templates."""
     return _CODE.fullmatch(path) is not None
@@ -142,78 +147,60 @@ def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
         touched.update(seen[status.startswith("C") :])
         removed.update(seen[: status.startswith(("D", "R"))])
     files = Files(frozenset(touched), frozenset(removed))
-    return _with_texts(files, _Checkout(Path(), folder), _Checkout(Path(head), folder)) if head else files
+    return _with_texts(files, Path(head)) if head else files
 
 
-def _with_texts(files: Files, base: _Checkout, head: _Checkout) -> Files:
-    links = frozenset(path for path in files.touched if head.is_link(path) or base.is_link(path))
-    if head.root == base.root:
-        return replace(files, links=links)
+def _with_texts(files: Files, head: Path) -> Files:
+    base = Path()
+    links = frozenset(path for path in files.touched if is_link(path, base) or is_link(path, head))
+    # A file compared with itself would look as if nothing had changed.
+    is_other = os.path.realpath(base) != os.path.realpath(head)
     texts: dict[str, Sides] = {}
     unread: set[str] = set()
-    for path in sorted(files.touched - links):
-        try:
-            after = "" if path in files.removed else head.text(path)
-            texts[path] = Sides(base.text(path), after)
-        except (OSError, ValueError, ConfigError):
+    for path in sorted(files.touched - links) if is_other else ():
+        sides = (_text(base / path), _text(head / path))
+        if None in sides:
             unread.add(path)
-    is_read = any(path.startswith(("jobs/", "templates/", "stacks/")) for path in files.touched)
-    code = dict(head.code()) if is_read else {}
+        else:
+            texts[path] = Sides(sides[0] or "", sides[1] or "")
+    is_used = any(path.startswith(("jobs/", "templates/", "stacks/")) for path in files.touched)
+    code = _code(head) if is_other and is_used else {}
     return replace(files, links=links, texts=texts, unread=frozenset(unread), code=code)
 
 
-@dataclass(frozen=True)
-class _Checkout:
-    """The project's folder in a checkout. A link in it may lead anywhere, so links are not followed."""
+def _text(place: Path) -> str | None:
+    """Return the text of a file, empty if it does not exist; None if it can't be read, is too large or not text."""
+    # `Path` raises for a name that no file can have.
+    if not os.path.lexists(place):
+        return ""
+    try:
+        text = text_of(str(place)) if place.stat().st_size <= _LARGEST else "\0"
+    except (OSError, ConfigError):
+        return None
+    return None if "\0" in text else text
 
-    path: Path
-    #: The project's folder in its repository.
-    folder: str
 
-    @cached_property
-    def root(self) -> str:
-        # `Path.resolve` raises for links that lead to each other.
-        return os.path.realpath(self.path)
+def _code(checkout: Path) -> dict[str, str]:
+    """Return the code of jobs and templates. A folder that is a link may lead anywhere."""
+    found: dict[str, str] = {}
+    folders = [checkout / name for name in ("jobs", "templates") if not is_link(name, checkout)]
+    for top, _, names in chain.from_iterable(map(os.walk, folders)):
+        paths = [Path(top, name).relative_to(checkout).as_posix() for name in sorted(names)]
+        own = [path for path in filter(is_code, paths) if is_own(path, checkout)]
+        found.update({path: _text(checkout / path) or "" for path in own})
+    return found
 
-    @cached_property
-    def repository(self) -> str:
-        above = [".." for _ in PurePosixPath(self.folder).parts]
-        return posixpath.normpath(posixpath.join(self.root, *above))
 
-    def place(self, path: str) -> str:
-        return posixpath.normpath(posixpath.join(self.root, path))
-
-    def is_link(self, path: str) -> bool:
-        return os.path.realpath(self.place(path)) != self.place(path)
-
-    def text(self, path: str) -> str:
-        """Return the text of a file, empty if it does not exist. Raises OSError, ValueError or ConfigError."""
-        place = Path(self.place(path))
-        if not place.is_relative_to(self.repository):
-            raise ValueError("outside of the repository")
-        # `Path` raises for a name that no file can have.
-        if not os.path.lexists(place):
-            return ""
-        if not place.is_file() or place.stat().st_size > _LARGEST:
-            raise ValueError("not a file, or too large")
-        text = text_of(str(place))
-        if "\0" in text:
-            raise ValueError("not text")
-        return text
-
-    def code(self) -> Iterator[tuple[str, str]]:
-        for folder in ("jobs", "templates"):
-            places = () if self.is_link(folder) else sorted(Path(self.root, folder).rglob("*"))
-            for place in places:
-                path = place.relative_to(self.root).as_posix()
-                if is_code(path) and is_own(path, self.path):
-                    yield path, self.text(path)
+def is_link(file: str, checkout: Path) -> bool:
+    """Return whether a file of a checkout is a link, or lies in a folder that is one."""
+    # `Path.resolve` raises for links that lead to each other.
+    place = os.path.normpath(Path(os.path.realpath(checkout), file))
+    return os.path.realpath(place) != place or (os.path.lexists(place) and Path(place).is_symlink())
 
 
 def is_own(file: str, checkout: Path) -> bool:
     """Return whether a file of the checkout exists and is no link."""
-    place = checkout / file
-    return not _Checkout(checkout, "").is_link(file) and os.path.lexists(place) and place.is_file()
+    return os.path.lexists(checkout / file) and (checkout / file).is_file() and not is_link(file, checkout)
 
 
 def _require_whole(file: str, status: str, paths: list[str]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from difflib import SequenceMatcher
 from pathlib import PurePosixPath
 
@@ -38,7 +38,7 @@ def _same_lines(sides: Sides) -> bool:
 
 
 def _same_yaml(sides: Sides) -> bool:
-    return leaf_edits(sides) == ()
+    return not leaf_edits(sides)
 
 
 def _same_program(sides: Sides) -> bool:
@@ -53,7 +53,7 @@ def _same_program(sides: Sides) -> bool:
 
 
 def _program(text: str, *, is_whole: bool) -> str:
-    """Return the code, with docstrings if it is `whole`. It is parsed as bytes: a first line can declare an encoding."""
+    """Return the code, with docstrings if it is `whole`. A first line can declare an encoding of its bytes."""
     tree = ast.parse(text.encode())
     for node in () if is_whole else ast.walk(tree):
         if isinstance(node, _HAS_BODY) and ast.get_docstring(node, clean=False) is not None:
@@ -64,20 +64,21 @@ def _program(text: str, *, is_whole: bool) -> str:
 _SAME = {".py": _same_program, ".yaml": _same_yaml, ".yml": _same_yaml}
 
 
-def changed_lines(path: str, sides: Sides) -> list[str]:
-    """Return the changed places of a file, such as `` `a.py:7` `x = 1` → `x = 2` ``. Secrets are hidden."""
+def changed_lines(path: str, sides: Sides) -> Iterator[str]:
+    """Yield the changed places of a file, such as `` `a.py:7` `x = 1` → `x = 2` ``. Secrets are hidden."""
     name = printable(path)
     old = sides.before.splitlines()
     new = sides.after.splitlines()
     if sides.longest > MOST_READ or max(len(old), len(new)) > _MOST_LINES:
-        return [f"`{name}` is too long to be compared line by line"]
-    places = []
+        yield f"`{name}` is too long to be compared line by line"
+        return
     for kind, start, end, new_start, new_end in SequenceMatcher(None, old, new).get_opcodes():
+        if kind == "equal":
+            continue
         before = _block(old[start:end], new[new_start:new_end], old[:start])
         after = _block(new[new_start:new_end], old[start:end], new[:new_start])
-        if kind != "equal" and before != after:
-            places.append(f"`{name}:{new_start + 1}` {before} → {after}")
-    return places
+        if before != after:
+            yield f"`{name}:{new_start + 1}` {before} → {after}"
 
 
 def _block(lines: Sequence[str], beside: Sequence[str], above: Sequence[str]) -> str:

@@ -22,7 +22,8 @@ RESTORES = re.compile(
     r"\b(torch|pickle|joblib|np|numpy)\.load\(|\bload_(state|model|checkpoint|weights)|from_checkpoint|latest_checkpoint"
     r"|\b(restore|resume)|\bread_(text|bytes)\("
 )
-_CHECKPOINT_LINE = re.compile(rf"^.*(?:{_OWN}|(?i:checkpoint|ckpt)|\b(?i:output)\b).*$", re.MULTILINE)
+OUTPUT_LINE = re.compile(rf"^.*(?:{_OWN}|(?i:checkpoint|ckpt)|\b(?i:output)\b).*$", re.MULTILINE)
+CHECKPOINT_LINE = re.compile(r"(?i)^.*(?:checkpoint|ckpt).*$", re.MULTILINE)
 _NAME_IN_PATH = re.compile(r"""(?:/|\bjoin\([^()]*,|\bPath\([^()]*,)\s*f?["']([\w.{}-]+)["']""")
 _FLAG = re.compile(r"""["'](--[\w-]+)""")
 _OPEN = re.compile(r"""["']--["'{%]|\bparents=|parse_known|ignore_unknown_options|\b(?!def)\w+\.\w+\(\w*parser[,)]""")
@@ -31,6 +32,8 @@ _OF_LIST = re.compile(r"""for (\w+) in [(\[]([^()\[\]]*)[)\]]:\s+\w+\.add_argume
 """Arguments that have the names of a list."""
 _QUOTED = re.compile(r"""["']([\w-]+)["']""")
 _VARIABLE = re.compile(r"""\benviron\[\s*["'](\w+)["']\s*\](?!\s*=[^=])|\b(SLIPWAY_INPUT_\w+)""")
+_UNKNOWN = re.compile(r"|None|.*\$\{.*", re.DOTALL)
+_ANY = re.compile(r".*", re.DOTALL)
 _WHOLE = re.compile(r"\s*[+-]?\d[\d_]*\s*")
 
 
@@ -45,8 +48,11 @@ class Argument:
     is_whole: bool = False
 
     def accepts(self, value: str) -> bool:
-        is_choice = value in (self.choices or (value,))
-        return is_choice and (not self.is_whole or _WHOLE.fullmatch(value) is not None)
+        """Return whether a value is accepted; a placeholder and a missing value are."""
+        if _UNKNOWN.fullmatch(value):
+            return True
+        pattern = _WHOLE if self.is_whole else _ANY
+        return value in (self.choices or (value,)) and pattern.fullmatch(value) is not None
 
 
 @dataclass(frozen=True)
@@ -80,10 +86,9 @@ class JobCode:
         """Environment variables without which it fails, `os.environ["NAME"]`, and all inputs that it names."""
         return frozenset(map("".join, _VARIABLE.findall(self.text)))
 
-    @cached_property
-    def checkpoint_names(self) -> frozenset[str]:
-        """Names of files and folders on lines about checkpoints and outputs."""
-        return frozenset(_NAME_IN_PATH.findall("\n".join(_CHECKPOINT_LINE.findall(self.text))))
+    def names(self, lines: re.Pattern[str]) -> frozenset[str]:
+        """Return names of files and folders on some lines."""
+        return frozenset(_NAME_IN_PATH.findall("\n".join(lines.findall(self.text))))
 
     def positions(self, module: str) -> int:
         """Return the number of arguments that a module reads by their place: two for `sys.argv[2]`."""

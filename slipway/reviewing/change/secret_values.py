@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from os.path import commonprefix
+from itertools import takewhile
+from operator import eq
 
 from slipway.authoring.stack.secrets import address_has_secret, has_secret
 from slipway.base.formatting import short
@@ -20,11 +21,13 @@ def shown(value: object, name: str = "", beside: object = "") -> str:
 
 
 def bare(value: object, name: str = "", longest: int = 60, beside: object = "") -> str:
-    """Return a value without backticks, or `HIDDEN`. A long value is cut to where it differs from the one `beside` it."""
+    """Return a value without backticks, or `HIDDEN`. Of a long one, what differs from the one `beside` it is kept."""
     text = _text(value)
+    other = _text(beside)
     start = 0
-    if len(text) > longest and beside:
-        start = max(0, len(commonprefix((text, _text(beside)))) - longest // 2)
+    if len(text) > longest and other:
+        same = takewhile(bool, map(eq, text, other))
+        start = max(0, len(list(same)) - longest // 2)
     near = text[max(0, start - _BEFORE) :]
     if has_secret(text, name) or has_secret(near) or address_has_secret(text):
         return HIDDEN

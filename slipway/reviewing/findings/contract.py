@@ -16,7 +16,7 @@ from slipway.model.machines.images import PrebuiltImage, images_of
 from slipway.model.rules.code import SCRIPT
 from slipway.reviewing.change.files import Files
 from slipway.reviewing.change.pins import package
-from slipway.reviewing.change.python_code import PLACE, RESTORES, SAVES, JobCode
+from slipway.reviewing.change.python_code import CHECKPOINT_LINE, OUTPUT_LINE, PLACE, RESTORES, SAVES, JobCode
 from slipway.reviewing.findings.job_code import Start, folders, starts, tasks
 
 _OF_PLATFORM = re.compile(
@@ -64,22 +64,21 @@ def _problems(template: Template, code: JobCode, texts: Mapping[str, str]) -> It
     """Yield why new jobs fail."""
     for start in starts(template):
         yield from _start_problems(start, code)
-        yield from _missing_imports(start.module, code)
+        yield from _missing_imports(start.module, code) if start.module != SCRIPT else ()
     for image in images_of(pool for offer in template.offers for pool in offer.worker_pools):
         yield from _python_problems(image, template, code, texts)
     metrics = dict(template.study.metrics if template.study else ())
-    for metric in metrics:
-        if metric not in code.text:
-            yield f"trials have no result: no line of the code names the metric `{metric}`"
+    for metric in metrics.keys() - {*re.findall(r"[\w.-]+", code.text)}:
+        yield f"trials have no result: no line of the code names the metric `{metric}`"
 
 
 def _start_problems(start: Start, code: JobCode) -> Iterator[str]:
     fail = f"new jobs fail: `{start.module}`"
-    for name in sorted(start.flags - (code.flags or start.flags)):
+    for name in sorted(start.values.keys() - (code.flags or start.values.keys())):
         yield f"{fail} does not know the argument `{name}`"
     for argument in code.arguments(start.module):
         given = [value for name in argument.names for value in start.values.get(name, ())]
-        if argument.is_required and start.flags.isdisjoint(argument.names):
+        if argument.is_required and start.values.keys().isdisjoint(argument.names):
             yield f"{fail} requires `{argument.names[-1]}`, which is not passed"
         for value in given:
             if not argument.accepts(value):
@@ -90,22 +89,22 @@ def _start_problems(start: Start, code: JobCode) -> Iterator[str]:
 
 def _missing_imports(start: str, code: JobCode) -> Iterator[str]:
     """Follow the imports of the folders' own modules."""
-    packages = {name.rpartition(".")[0] for name in code.files}
-    tops = {name.partition(".")[0] for name in (*code.files, start)} - {SCRIPT}
-    left = [start]
-    for name in left:
-        parent = name.rpartition(".")[0]
-        is_defined = name.rpartition(".")[2] in code.files.get(parent, "")
-        if name.partition(".")[0] in tops and name not in packages.union(code.files) and not is_defined:
-            yield f"new jobs fail: module `{name}` does not exist"
-        left += [new for new in (*code.imports(name), parent) if new not in left]
+    known = {*code.files, *[name.rpartition(".")[0] for name in code.files]}
+    own = re.compile("|".join(rf"{re.escape(name.partition('.')[0])}(\..*)?" for name in known))
+    names = [start]
+    for name in names:
+        parent, _, last = name.rpartition(".")
+        if name not in known and last not in code.files.get(parent, ""):
+            yield f"new jobs fail: they import `{name}`, which does not exist"
+        imported = filter(own.fullmatch, (*code.imports(name), parent))
+        names += {*imported} - {*names}
 
 
 def _unset_variables(template: Template, code: JobCode) -> frozenset[str]:
     """Return the inputs and variables that code needs and some worker pool does not set."""
     unset: set[str] = set()
     for task in tasks(template):
-        declared = {str(entry.get("name")).removesuffix("__SECRET") for entry in task.get("env") or ()}
+        declared = {str(entry.get("name")).removesuffix("__SECRET") for entry in task.get("env", ())}
         unset |= code.variables - declared
     return frozenset(unset - {*filter(_OF_PLATFORM.fullmatch, unset)})
 
@@ -139,8 +138,8 @@ def _needed(line: str) -> int:
 def _lost_checkpoints(template: Template, before: JobCode, after: JobCode) -> Iterator[str]:
     """Compare whether code saves and restores, and where."""
     effects = {PLACE: "results are lost when a job ends: no line names `SLIPWAY_OUTPUT` or another bucket any more"}
-    gone = sorted(before.checkpoint_names - after.checkpoint_names)
-    come = sorted(after.checkpoint_names - before.checkpoint_names)
+    gone = sorted(before.names(CHECKPOINT_LINE) - after.names(OUTPUT_LINE))
+    come = sorted(after.names(OUTPUT_LINE) - before.names(OUTPUT_LINE))
     if template.checkpoints:
         effects[SAVES] = f"{_AGAIN}: no line saves a checkpoint any more"
         effects[RESTORES] = f"{_AGAIN}: no line restores a checkpoint any more"

@@ -13,13 +13,11 @@ from slipway.model.catalog.template import Template
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.reviewing.change import pins
-from slipway.reviewing.change.files import Files, Sides, deploys, has_pins
+from slipway.reviewing.change.files import Files, Sides, deploys, has_pins, is_list
 from slipway.reviewing.change.leaves import LeafEdit, leaf_edits
-from slipway.reviewing.change.pins import REMARKS, Pin
+from slipway.reviewing.change.pins import Pin
 
-LISTS = ("pyproject.toml", "uv.lock", "poetry.lock")
-_PINNED = re.compile(r"uses|image|rev|.*-version")
-_NAME = re.compile(r"[^@:]*")
+_PINNED = re.compile(r"^(?:uses|image): (?![.$])([^@:]+)[@:]?(.*)$|^(rev|[\w-]+-version): (.*)$")
 _IMAGE = re.compile(r'"(?:executorImageUri|imageUri)": "([^"]+)"')
 _MOST_DETAILS = 60
 
@@ -41,50 +39,49 @@ def changed_dependencies(comparison: Comparison, files: Files) -> Iterator[Findi
 
 
 def _packages(path: str, sides: Sides) -> Iterable[Pin]:
-    if has_pins(path):
-        return pins.changed(sides.before, sides.after)
-    if path.endswith(LISTS):
-        return pins.compared(pins.locked(sides.before), pins.locked(sides.after))
-    return ()
+    """Return the packages of a list that differ; none if the file is no list."""
+    read = pins.lines if has_pins(path) else pins.locked
+    return pins.compared(read(sides.before), read(sides.after)) if is_list(path) else ()
 
 
 def _of_job(pin: Pin) -> Pin:
     """Return a job's requirement: a new one is often not pinned."""
-    return pin if pin.before else replace(pin, before=pins.ANY)
+    return replace(pin, before=pin.before or pins.ANY)
+
+
+def _reference(edit: LeafEdit, value: str) -> tuple[str, str]:
+    """Return the name and version of an action, image or tool; the name is empty for another value."""
+    found = (*_PINNED.findall(f"{edit.key}: {value}"), ("", "", "", ""))[0]
+    return f"{found[0]}{found[2]}", f"{found[1]}{found[3]}"
 
 
 def is_version(edit: LeafEdit) -> bool:
     """Return whether a value of a workflow is another version of the same dependency."""
-    names = [_NAME.match(side) for side in (edit.before, edit.after)]
-    is_same = names[0] is not None and names[1] is not None and names[0][0] == names[1][0]
-    return _PINNED.fullmatch(edit.key) is not None and (is_same or edit.key not in ("uses", "image"))
+    name, _ = _reference(edit, edit.after)
+    return name != "" and name == _reference(edit, edit.before)[0]
 
 
 def _actions(sides: Sides) -> Iterator[Pin]:
     """Yield actions, images and tools of a workflow. Local actions have no version."""
-    for edit in leaf_edits(sides) or ():
-        name = _NAME.sub("", edit.after, count=1)
-        if _PINNED.fullmatch(edit.key) and edit.after and not edit.after.startswith((".", "$")):
-            before = _NAME.sub("", edit.before, count=1).lstrip("@:") or edit.before
-            after = name.lstrip("@:") or edit.after
-            label = edit.after.removesuffix(name) if name else edit.key
-            yield Pin(label, before, after, needs_digest=edit.key in ("uses", "image"))
+    for edit in leaf_edits(sides):
+        name, version = _reference(edit, edit.after)
+        if name:
+            yield Pin(name, _reference(edit, edit.before)[1], version, needs_digest=edit.key in ("uses", "image"))
 
 
-def _images(old: Template, new: Template) -> Iterator[Pin]:
-    before = {*_IMAGE.findall(json.dumps([dict(offer.request) for offer in old.offers]))}
-    after = {*_IMAGE.findall(json.dumps([dict(offer.request) for offer in new.offers]))}
-    if after - before:
-        yield Pin("image", few(sorted(before - after)), few(sorted(after - before)), needs_digest=True)
+def _images(old: Template, new: Template) -> list[Pin]:
+    sides = [{*_IMAGE.findall(json.dumps([dict(offer.request) for offer in side.offers]))} for side in (old, new)]
+    gone = few(sorted(sides[0] - sides[1]))
+    come = few(sorted(sides[1] - sides[0]))
+    return [Pin("image", gone, come, needs_digest=True)] if come else []
 
 
 def _finding(subject: Subject, listed: Iterable[Pin]) -> Iterator[Finding]:
-    found = sorted(dict.fromkeys(listed), key=lambda pin: -REMARKS.index(pin.remark))
-    if not found:
-        return
-    worst = found[0].remark
-    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
-    grade = Grade.BLOCKING if worst in REMARKS[2:] else Grade.WARNING
-    fix = "pin an exact version" if worst == REMARKS[2] else ""
-    finding = KINDS["dependency-changed"].of(subject, f"{found[0]}{more}", fix, grade=grade, dependencies=len(found))
-    yield replace(finding, details=tuple(first_lines(map(str, found), _MOST_DETAILS)))
+    order = [*pins.REMARKS, ""]
+    found = sorted(dict.fromkeys(listed), key=lambda pin: order.index(pin.remark))
+    for worst in found[:1]:
+        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+        grade = {pins.FOREIGN: Grade.BLOCKING, pins.UNPINNED: Grade.BLOCKING}.get(worst.remark, Grade.WARNING)
+        fix = {pins.UNPINNED: "pin an exact version"}.get(worst.remark, "")
+        finding = KINDS["dependency-changed"].of(subject, f"{worst}{more}", fix, grade=grade, dependencies=len(found))
+        yield replace(finding, details=tuple(first_lines(map(str, found), _MOST_DETAILS)))

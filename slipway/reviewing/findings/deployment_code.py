@@ -1,30 +1,31 @@
-"""Edited files that deploy, review or grant permissions: the program, workflows, and what Pulumi and GitHub read. Pure."""
+"""Edited files that deploy, review or grant permissions: program, workflows, files of Pulumi and GitHub. Pure."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import chain
+from itertools import chain, islice
 
 from slipway.answers.comparison import Comparison
-from slipway.base.formatting import counted, few, first_lines
+from slipway.base.formatting import few, first_lines
 from slipway.model.findings.finding import Finding, Subject
 from slipway.model.findings.kinds import KINDS
-from slipway.reviewing.change.files import STACK_FILE, Files, Sides, deploys, has_pins, printable
+from slipway.reviewing.change.files import STACK_FILE, Files, Sides, deploys, is_list, printable
 from slipway.reviewing.change.leaves import LeafEdit, leaf_edits
 from slipway.reviewing.change.lines import changed_lines, is_harmless
 from slipway.reviewing.change.secret_values import shown
-from slipway.reviewing.findings.dependencies import LISTS, is_version
+from slipway.reviewing.findings.dependencies import is_version
 from slipway.reviewing.findings.workflows import worst_effect
 
 KIND = KINDS["deployment-code-changed"]
-MOST_DETAILS = 60
+MOST_DETAILS = 40
 _OWN_SUBJECTS = (
     (re.compile(r"(?:.*/)?(Pulumi\.yaml|CODEOWNERS|Makefile)"), "file"),
     (re.compile(r"(?:.*/)?(?:\.github/workflows|\.github|\.gitlab|\.ci)/(.*)|(?:.*/)?(\.gitlab-ci\.yml)"), "workflow"),
     (re.compile(r"(policy)/.*"), "code of the"),
 )
+_YAML = (".yaml", ".yml")
 _FROM_STACK_FILE = re.compile(r"encryptionsalt|secretsprovider|encryptedkey|config\.(?!slipway:).*")
 _HARMLESS_KEYS = re.compile(r"config\.gcp:(project|region|addPulumiAttributionLabel)|(.*\.)?description")
 
@@ -37,8 +38,10 @@ def changed_deployment_code(comparison: Comparison, files: Files) -> Iterator[Fi
             changes.setdefault(_subject(path, files), {})[path] = change
     for subject, by_path in changes.items():
         shown = few(f"`{printable(path)}`" for path in by_path)
-        effects = [_effect(path, files) for path in by_path]
-        sentence = next(filter(None, effects), f"{shown} changed: the deployment or its review runs such files")
+        effects = [worst_effect(_edits(path, files.texts.get(path, Sides()))) for path in by_path]
+        first = next(iter(by_path.values()))[0]
+        usual = {"program": f"{shown} changed: the deployment or its review runs such files"}.get(subject, first)
+        sentence = next(filter(None, effects), usual)
         details = first_lines(chain.from_iterable(by_path.values()), MOST_DETAILS)
         finding = KIND.of(subject, sentence, "have a code owner read the change", files=len(by_path))
         yield replace(finding, details=tuple(details))
@@ -56,40 +59,25 @@ def _subject(path: str, files: Files) -> Subject:
 
 def _changes(path: str, files: Files) -> list[str]:
     """Return the changes of a file, for the details; none if it deploys nothing, lists dependencies, or is harmless."""
-    sides = files.texts.get(path)
     name = f"`{printable(path)}`"
     if path in files.links:
         return [f"{name} is a symbolic link, which is not read"]
-    if not deploys(path) or has_pins(path) or path.endswith(LISTS):
+    if not deploys(path) or is_list(path):
         return []
-    if sides is None:
+    if path not in files.texts:
         return [f"{name} is not text or too large: not compared" if path in files.unread else f"{name} is edited"]
-    if path in files.removed or not sides.before:
+    sides = files.texts[path]
+    if not sides.before or path in files.removed:
         return [f"{name} is {'deleted' if path in files.removed else 'new or was empty'}"]
-    edits = yaml_edits(path, sides)
-    if edits is not None:
-        return list(map(str, edits))
-    return [] if is_harmless(path, sides) else changed_lines(path, sides)
+    if path.endswith(_YAML):
+        return list(map(str, _edits(path, sides)))
+    return [] if is_harmless(path, sides) else list(islice(changed_lines(path, sides), MOST_DETAILS))
 
 
-def yaml_edits(path: str, sides: Sides) -> list[LeafEdit] | None:
-    """Return the edited values of a YAML file, without versions of the same dependencies; None for another file."""
-    edits = leaf_edits(sides) if path.endswith((".yaml", ".yml")) else None
-    if edits is None:
-        return None
-    return [edit for edit in edits if not is_version(edit) and not _HARMLESS_KEYS.fullmatch(edit.name)]
-
-
-def _effect(path: str, files: Files) -> str:
-    sides = files.texts.get(path, Sides())
-    edits = yaml_edits(path, sides) or []
-    more = f" and {counted(len(edits) - 1, 'more values')}" if len(edits) > 1 else ""
-    if path in files.removed:
-        return f"`{printable(path)}` is deleted"
-    if path.endswith("CODEOWNERS"):
-        return "".join(["other code owners: ", *changed_lines(path, sides)[:1]])
-    whole = LeafEdit((printable(path),), sides.before, sides.after)
-    return worst_effect(edits or [whole]) or "".join(f"{edit}{more}" for edit in edits[:1])
+def _edits(path: str, sides: Sides) -> list[LeafEdit]:
+    """Return the edited values of a YAML file, without versions of dependencies; another file is one value."""
+    edits = leaf_edits(sides) if path.endswith(_YAML) else [LeafEdit((printable(path),), sides.before, sides.after)]
+    return [edit for edit in edits if not (is_version(edit) or _HARMLESS_KEYS.fullmatch(edit.name))]
 
 
 def _stack_file(name: str, path: str, files: Files, stack: str) -> Iterator[Finding]:
@@ -98,8 +86,7 @@ def _stack_file(name: str, path: str, files: Files, stack: str) -> Iterator[Find
         sentence = "its stack file is deleted: nothing deploys it any more, and its resources are kept and billed"
         yield KIND.of(Subject("stack", name), sentence, "delete its resources first: pulumi destroy")
         return
-    edits = leaf_edits(files.texts.get(path, Sides())) if name == stack else ()
-    for edit in edits or ():
+    for edit in leaf_edits(files.texts.get(path, Sides())) if name == stack else ():
         key = edit.name.removeprefix("config.")
         if _FROM_STACK_FILE.fullmatch(edit.name) and not _HARMLESS_KEYS.fullmatch(edit.name):
             values = f"{shown(edit.before, key)} → {shown(edit.after, key)}"

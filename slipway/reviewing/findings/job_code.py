@@ -5,11 +5,11 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from itertools import chain
+from itertools import chain, islice
 from typing import Any
 
 from slipway.answers.comparison import Comparison
-from slipway.base.formatting import few, first_lines
+from slipway.base.formatting import few
 from slipway.model.catalog.placeholders import placeholder, render
 from slipway.model.catalog.template import Offer, Template
 from slipway.model.findings.finding import Finding, Grade, Subject
@@ -23,6 +23,7 @@ KIND = KINDS["job-code-changed"]
 _WITHOUT_EFFECT = re.compile(
     r"(.*/)?(test_[^/]*|[^/]*_test\.py|conftest\.py|tests/.*|.*\.(md|lock)|requirements[^/]*|\.gitignore)", re.DOTALL
 )
+_FLAG = re.compile("--")
 _FOLDER = re.compile(r"""["'](jobs/[\w.-]+)""")
 _MOST_DETAILS = 60
 
@@ -37,23 +38,19 @@ class Start:
     #: The number of arguments.
     count: int
 
-    @property
-    def flags(self) -> frozenset[str]:
-        return frozenset(self.values)
-
 
 def tasks(template: Template) -> list[Mapping[str, Any]]:
     """Return the package or container of each worker pool."""
-    pools = [pool for offer in template.offers for pool in offer.worker_pools]
-    return [pool.get("pythonPackageSpec") or pool.get("containerSpec") or {} for pool in pools]
+    pools = chain.from_iterable(offer.worker_pools for offer in template.offers)
+    return [{**pool.get("pythonPackageSpec", {}), **pool.get("containerSpec", {})} for pool in pools]
 
 
 def starts(template: Template) -> Iterator[Start]:
     for offer in template.offers:
-        searched = every((offer.request.get("studySpec") or {}).get("parameters"))
+        searched = every(offer.request.get("studySpec", {}).get("parameters"))
         trials = [f"--{parameter.get('parameterId')}" for parameter in searched]
         for task in tasks(replace(template, offers=(offer,))):
-            usual = Launched(str(task.get("pythonModule", "")), list(task.get("args") or ()), [])
+            usual = Launched(str(task.get("pythonModule", "")), list(task.get("args", ())), [])
             launched = Launched.of(task) or usual
             if launched.module:
                 arguments = [*map(str, launched.arguments), *trials]
@@ -62,13 +59,14 @@ def starts(template: Template) -> Iterator[Start]:
 
 def _values(arguments: list[str], template: Template, offer: Offer) -> Mapping[str, list[str]]:
     """Return the values of arguments: for a parameter, its choices or its default."""
-    usual = {parameter.name: parameter.choices or (parameter.default,) for parameter in template.parameters}
-    known = {placeholder(name): values for name, values in {**usual, **offer.when}.items()}
+    known = {
+        placeholder(parameter.name): parameter.choices or (parameter.default,) for parameter in template.parameters
+    }
+    known.update({placeholder(name): values for name, values in offer.when.items()})
     found: dict[str, list[str]] = {}
-    for argument in filter(re.compile("--").match, arguments):
+    for argument in filter(_FLAG.match, arguments):
         name, _, value = argument.partition("=")
-        values = known.get(value, (None if "${" in value else value or None,))
-        found.setdefault(name, []).extend(render(each) for each in values if each is not None)
+        found.setdefault(name, []).extend(map(render, known.get(value, (value,))))
     return found
 
 
@@ -98,7 +96,7 @@ def changed_job_code(comparison: Comparison, files: Files) -> Iterator[Finding]:
             details = chain.from_iterable(changed_lines(path, files.texts.get(path, Sides())) for path in edited)
             shown = few(f"`{printable(path)}`" for path in edited)
             finding = KIND.of(subject, f"new jobs run edited code: {shown}", files=len(edited))
-            yield replace(finding, details=tuple(first_lines(details, _MOST_DETAILS)))
+            yield replace(finding, details=tuple(islice(details, _MOST_DETAILS)))
         elif is_other and not files.touched:
             yield KIND.of(subject, "new jobs run another package of code; its files are not known")
 

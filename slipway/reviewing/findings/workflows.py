@@ -15,7 +15,7 @@ _CHECK = r"(--gate\b|--forge +ask|--github +ask|slipway +check|pipefail|protect 
 _ROLE = r"(roles/(?:owner|editor|[\w.]*[aA]dmin)\b|\ballUsers\b|\ballAuthenticatedUsers\b)"
 _RISKY = (
     r"(--yes\b|--skip-\S+|--force\b|--target\b|--exclude\b|--insist\b|pulumi +(?:destroy|cancel|state|import|refresh)"
-    r"|\|\| *true|\bcurl [^|\n]*\| *(?:ba)?sh|set \+e|\bsubprocess\b|\bos\.system\b|\bretain_on_delete\b|\bignore_changes\b)"
+    r"|\|\| *true|\bcurl [^|\n]*\| *(?:ba)?sh|set \+e|\bsubprocess\b|\bos\.system\b|retain_on_delete|ignore_changes)"
 )
 
 

@@ -27,7 +27,7 @@ def headline(reviews: Sequence[Review], rows: Rows, *, folder: str = "") -> str:
 
 
 def _counts(reviews: Sequence[Review], rows: Rows) -> list[str]:
-    """Return the numbers of resources by severity; those of notes and of known findings only without others."""
+    """Return the numbers of resources by severity; without any, those of changes, settings or known findings."""
     grades = Counter(row.grade for row in rows.all if not (row.on_main or refuses(row.lead)))
     blocking, warnings, notes = (grades[grade] for grade in (Grade.BLOCKING, Grade.WARNING, Grade.NOTE))
     parts = {
@@ -39,6 +39,9 @@ def _counts(reviews: Sequence[Review], rows: Rows) -> list[str]:
     shown = [part for part, is_shown in parts.items() if is_shown]
     if not shown and notes:
         shown.append(f"• {counted(notes, 'change')}")
+    settings = sum(len(review.settings) for review in reviews)
+    if not shown and settings:
+        shown.append(f"• {counted(settings, 'changed setting')}")
     known = sum(row.on_main for row in rows.all)
     if not shown and known:
         shown.append(f"✓ nothing new, {counted(known, 'finding')} {ON_MAIN}")

@@ -12,7 +12,7 @@ from slipway.answers.comparison import Comparison, Side
 from slipway.deploying.engine.preview import EngineStep, Preview
 from slipway.google.permissions import Bound
 from slipway.model.catalog.model import SessionLimits, Team
-from slipway.model.facts import Facts, TrainerFacts
+from slipway.model.facts import WORKSPACE, Facts, TrainerFacts
 from slipway.model.findings.finding import Finding, Grade
 from slipway.model.labels import TEAM_LABEL, USER_LABEL
 from tests.builders.clusters import cluster
@@ -119,8 +119,7 @@ def test_another_service_account_is_more_than_a_submitter_has() -> None:
 
 
 def test_roles_of_submitters_are_a_warning_and_others_blocking() -> None:
-    steps = [grant("create", "roles/logging.viewer")]
-    assert found(facts(), facts(), steps=steps)[0].grade is Grade.WARNING
+    assert found(facts(), facts(), steps=[grant("create", "roles/logging.viewer")])[0].grade is Grade.WARNING
     for role in ("roles/editor", "roles/owner", "roles/iam.serviceAccountUser", "roles/owl.keeper"):
         (finding,) = found(facts(), facts(), steps=[grant("create", role)])
         assert finding.grade is Grade.BLOCKING, role
@@ -165,8 +164,8 @@ def test_a_condition_that_goes_is_a_gain() -> None:
 
 def test_new_bindings_keys_and_public_buckets_are_blocking() -> None:
     binding = {"project": PROJECT, "role": "roles/viewer", "members": [ADA]}
-    steps = [step("create", "gcp:projects/iAMBinding:IAMBinding", "viewers", new=binding)]
-    assert ("access-lost", "blocking", f"project {PROJECT}") in told(found(facts(), facts(), steps=steps))
+    new = step("create", "gcp:projects/iAMBinding:IAMBinding", "viewers", new=binding)
+    assert ("access-lost", "blocking", f"project {PROJECT}") in told(found(facts(), facts(), steps=[new]))
     key = step("create", "gcp:serviceaccount/key:Key", "key", new={"serviceAccountId": TRAINER})
     assert told(found(facts(), facts(), steps=[key])) == [("access-gained", "blocking", "serviceaccount.Key key")]
     policies = {"old-data": frozenset({Bound("roles/storage.objectViewer", "allUsers")})}
@@ -175,12 +174,19 @@ def test_new_bindings_keys_and_public_buckets_are_blocking() -> None:
 
 def test_switches_and_session_pools() -> None:
     code = template(code_flag=True)
-    assert told(found(facts(code), facts(code, code=True))) == [
-        ("access-gained", "blocking", f"service account {TRAINER}")
-    ]
+    (finding,) = found(facts(code), facts(code, code=True))
+    assert (finding.grade, finding.subject) == (Grade.BLOCKING, f"service account {TRAINER}")
     assert told(found(facts(), facts(shell=True))) == [("access-gained", "blocking", "workspace prod")]
-    closed = facts(code, sessions=SessionLimits(pools=()))
-    assert told(found(facts(code), closed)) == [("access-lost", "warning", "pool cpu/workers")]
+    (finding,) = found(facts(code), facts(code, sessions=SessionLimits(pools=())))
+    assert (finding.kind, finding.subject) == ("access-lost", "pool cpu/workers")
+
+
+def test_grants_of_the_workspace_follow_from_the_stack_file() -> None:
+    own = step(
+        "create", ON_ACCOUNT, "x", parent=WORKSPACE, new={"serviceAccountId": TRAINER, "role": "r", "member": BOB}
+    )
+    (finding,) = found(facts(members=[ADA]), facts(members=[ADA, BOB]), steps=[own])
+    assert finding.subject == "workspace prod"
 
 
 def test_unread_facts_are_no_loss() -> None:

@@ -86,13 +86,13 @@ def test_a_revoked_or_disabled_account_is_found() -> None:
     (finding,) = found(step("delete", ON_SECRET, "x", old=inputs), jobs=[job(env=TOKEN)])
     assert finding.subject == "secret hf-token"
     assert finding.sentence.startswith("service account `trainer` can no longer read the secret: job")
-    sides = {"old": {"accountId": "trainer"}, "new": {"accountId": "trainer", "disabled": True}}
-    (finding,) = found(step("update", "gcp:serviceaccount/account:Account", "t", **sides), jobs=[job()])
+    account = {"accountId": "trainer"}
+    off = step("update", "gcp:serviceaccount/account:Account", "t", old=account, new={**account, "disabled": True})
+    (finding,) = found(off, jobs=[job()])
     assert finding.sentence.startswith("is disabled")
-    off = {"old": {"secret": "hf-token", "enabled": True}, "new": {"secret": "hf-token", "enabled": False}}
-    (finding,) = found(
-        step("update", "gcp:secretmanager/secretVersion:SecretVersion", "v", **off), jobs=[job(env=TOKEN)]
-    )
+    old, new = ({"secret": "hf-token", "enabled": enabled} for enabled in (True, False))
+    off = step("update", "gcp:secretmanager/secretVersion:SecretVersion", "v", old=old, new=new)
+    (finding,) = found(off, jobs=[job(env=TOKEN)])
     assert finding.subject == "secret hf-token"
 
 

@@ -101,7 +101,7 @@ def test_a_removed_protection_is_blocking() -> None:
         ("create", "resource-changed", "change"),
         ("delete", "resource-deleted", "blocking"),
         ("replace", "resource-replaced", "blocking"),
-        ("update", "resource-changed", "warning"),
+        ("update", "resource-changed", "change"),
     ],
 )
 def test_other_resources(op: str, kind: str, grade: str) -> None:
@@ -109,6 +109,12 @@ def test_other_resources(op: str, kind: str, grade: str) -> None:
     new = None if op == "delete" else {"datasetId": "runs", "location": "EU"}
     (finding,) = found(step(op, DATASET, "runs", old=old, new=new))
     assert (finding.kind, finding.grade.review_word, finding.subject) == (kind, grade, "bigquery.Dataset runs")
+
+
+def test_a_resource_without_pulumi_protection_is_blocking() -> None:
+    old = Resource({"name": "x"}, protected=True)
+    edit = EngineStep("update", "urn", DATASET, "x", old=old, new=replace(old, protected=False))
+    assert told(preview=Preview((edit,))) == [("resource-changed", "blocking")]
 
 
 def test_clusters_grants_and_packages_are_reported_elsewhere() -> None:
@@ -144,6 +150,7 @@ def test_an_edit_of_an_inactive_cluster_takes_effect_later() -> None:
     season = Season(begins=datetime(2027, 1, 4, tzinfo=UTC))
     dormant = [DormantCluster(name="h", id="h-1", pools=(pool(high=high),), season=season) for high in (2, 4)]
     sides = [facts(dormant={"h": each}) for each in dormant]
+    assert found(before=sides[0], after=sides[0]) == []
     (finding,) = found(before=sides[0], after=sides[1])
     assert finding.kind == "takes-effect-later" and "2027-01-04" in finding.sentence
 

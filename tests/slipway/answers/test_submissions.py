@@ -4,8 +4,8 @@ from dataclasses import replace
 from typing import Any
 
 from slipway.answers import submission_findings, submissions
-from slipway.answers.answer import Difference, differences
-from slipway.answers.comparison import Comparison, Side
+from slipway.answers.answer import differences
+from slipway.answers.comparison import Side
 from slipway.google.jobs import VertexJob
 from slipway.model.agents import AgentAllowance
 from slipway.model.catalog.model import SessionLimits, Team
@@ -14,36 +14,19 @@ from slipway.model.facts import Facts
 from slipway.model.findings.finding import Finding, Grade
 from slipway.model.labels import AGENT_LABEL, CAPACITY_TYPE_LABEL, SESSION_LABEL, VARIABLE, recorded
 from tests.builders.pools import HEAD
-from tests.slipway.reviewing.builders import (
-    CPU,
-    H100,
-    UNREAD,
-    change,
-    cluster,
-    facts,
-    job,
-    offer,
-    pool,
-    request,
-    template,
-    worker_pool,
-)
+from tests.slipway.reviewing import builders
+from tests.slipway.reviewing.builders import CPU, H100, UNREAD, cluster, facts, job, offer, pool, template, worker_pool
 
 BOTH = template("lora", offer(), offer("spot"))
 WORKERS = Parameter("workers", "int", 2, min=1, max=16)
 RANK = Parameter("rank", "int", 8, min=1, max=64)
 
 
-def compared(comparison: Comparison) -> tuple[Difference, ...]:
-    before = submissions.answers(comparison, Side.BEFORE)
-    after = submissions.answers(comparison, Side.AFTER)
-    return differences(before, after)
-
-
 def found(before: Facts | None, after: Facts | None, **world: Any) -> dict[str, Finding]:
     """Return the findings by kind and, of another template than lora, its name."""
-    comparison = change(before, after, **world).comparison
-    listed = submission_findings.findings(comparison, compared(comparison))
+    comparison = builders.change(before, after, **world).comparison
+    sides = [submissions.answers(comparison, side) for side in Side]
+    listed = submission_findings.findings(comparison, differences(*sides))
     return {f"{each.kind} {each.subject.name}".removesuffix(" lora"): each for each in listed}
 
 
@@ -61,7 +44,7 @@ def on_spot(*some: VertexJob) -> tuple[VertexJob, ...]:
 def with_workers(count: int | str, *parameters: Parameter, **fields: Any) -> Template:
     """Return a template of a head and workers on a pool."""
     machines = (worker_pool(HEAD), worker_pool(CPU, count))
-    on_pool = offer(pools=("head", "workers"), roles=("head", "worker"), request=request(*machines, **fields))
+    on_pool = offer(pools=("head", "workers"), roles=("head", "worker"), request=builders.request(*machines, **fields))
     return template("lora", on_pool, parameters=parameters)
 
 
@@ -76,7 +59,7 @@ def of(one: Offer, **spec: Any) -> Facts:
 
 def test_an_equal_stack_asks_nothing() -> None:
     same = template("lora", offer(), offer("spot"))
-    comparison = change(facts(BOTH), facts(same), recent=jobs()).comparison
+    comparison = builders.change(facts(BOTH), facts(same), recent=jobs()).comparison
     assert not list(submissions.answers(comparison, Side.BEFORE))
     assert not found(facts(BOTH), facts(same))
 
@@ -162,7 +145,7 @@ def test_values_that_decide_nothing_are_one_submission() -> None:
         job(f"s{rank}", state="SUCCEEDED", on="cpu-1", env={VARIABLE: recorded({"workers": 2, "rank": rank})})
         for rank in range(1, 60)
     )
-    comparison = change(old, new, recent=swept).comparison
+    comparison = builders.change(old, new, recent=swept).comparison
     assert len(list(submissions.answers(comparison, Side.AFTER))) < 8
 
 
@@ -197,7 +180,7 @@ def test_a_cluster_of_one_team_is_lost_to_the_others() -> None:
 def test_agents_and_sessions_are_asked_about_if_they_are_used() -> None:
     spot = template("lora", offer("spot"))
     by_agent = tuple(replace(each, labels={**each.labels, AGENT_LABEL: "bot"}) for each in on_spot(*jobs()))
-    allowance = {"confirm_above": 0.1, "agents": AgentAllowance(100.0)}
+    allowance: dict[str, Any] = {"confirm_above": 0.1, "agents": AgentAllowance(100.0)}
     told = found(facts(spot, **allowance), facts(spot, confirm_above=0.1, agents=None), recent=by_agent)
     assert "by an agent" in told["submission-rejected"].sentence
     sessions = tuple(replace(each, labels={**each.labels, SESSION_LABEL: "s"}) for each in jobs(on="cpu-1"))

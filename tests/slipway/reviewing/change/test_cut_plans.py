@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slipway.answers.comparison import Side
 from slipway.deploying.engine.events import read
 from slipway.model.facts import CATALOG, CLUSTER, QUOTA, TEMPLATE, WORKSPACE, Facts
-from slipway.reviewing.change.change import Side
 from slipway.reviewing.change.reading import change
-from slipway.reviewing.review import review
+from slipway.reviewing.reviewer import review
 from tests.slipway.reviewing.builders import NOW, STACK, TEAM, cluster, facts, kept, pool, template
 
 BOB, OLD = "user:bob@acme.example", cluster("cpu")
@@ -53,16 +53,14 @@ ENDS = {
 
 def told(lines: list[str]) -> set[tuple[str, str]]:
     compared = review(change(read(lines), None, NOW, stack=STACK))
-    return {(part.kind, str(part.subject)) for part in compared.consequences} - {("preview-failed", "preview")}
+    return {(found.kind, str(found.subject)) for found in compared.findings} - {("deployment-rejected", "deployment")}
 
 
 WHOLE = told([*REFRESHED, *DECLARED, *DELETED, json.dumps({"summaryEvent": {"result": "succeeded"}})])
 
 
 def test_the_whole_of_it_says_what_goes() -> None:
-    assert {"cluster-new-generation", "cluster-deleted", "template-gone", "submitter-gone"} <= {
-        kind for kind, _ in WHOLE
-    }
+    assert {"cluster-replaced", "cluster-deleted", "submission-rejected", "access-lost"} <= {kind for kind, _ in WHOLE}
 
 
 @given(st.permutations(DECLARED), st.integers(0, len(DECLARED)), st.sampled_from(list(ENDS.values())))
@@ -83,4 +81,4 @@ def test_nothing_goes_where_not_all_was_looked_at(length: int, end: list[str]) -
 @pytest.mark.parametrize("type_", [CLUSTER, TEMPLATE])
 def test_a_cluster_or_template_that_the_catalog_names_and_nobody_declares_is_not_gone(type_: str) -> None:
     lines = [line for line in DECLARED if f"::{type_}::" not in line]
-    assert change(read([*REFRESHED, *lines, FAILED]), None, NOW, stack=STACK).unknown >= {Side.AFTER}
+    assert change(read([*REFRESHED, *lines, FAILED]), None, NOW, stack=STACK).comparison.unknown >= {Side.AFTER}

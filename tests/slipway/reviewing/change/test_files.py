@@ -31,6 +31,7 @@ def read(base: Path, listed: str, side: str = "head") -> Files:
 
 def test_files_are_compared_with_another_checkout_alone(base: Path) -> None:
     """A file compared with itself would look as if nothing had changed."""
+    (base / "head" / FOLDER / "requirements.txt").unlink()
     listed = f"M\t{FOLDER}/jobs/a/other.py\nD\t{FOLDER}/requirements.txt\nA\t{FOLDER}/new.py\n"
     files = read(base, listed)
     assert files.texts["jobs/a/other.py"] == Sides("x = '0.1.0'\n", "x = '0.2.0'\n")

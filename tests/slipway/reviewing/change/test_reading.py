@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from slipway.answers.comparison import Side
 from slipway.deploying.engine.preview import EngineStep, Preview, Resource
 from slipway.deploying.engine.touched import CLUSTER_TYPE, OBJECT
 from slipway.google.advice import SpotNeed, SpotReport
@@ -17,7 +18,7 @@ from slipway.model.facts import CATALOG, CLUSTER, Facts
 from slipway.model.facts import STACK as STACK_KEY
 from slipway.model.kinds import PIPELINE_JOB
 from slipway.reviewing.change import reading
-from slipway.reviewing.change.change import Side
+from slipway.reviewing.reviewer import review
 from tests.slipway.reviewing.builders import NOW, REGION, STACK, cluster, facts, offer, published, template
 
 NOBODY: Any = object()
@@ -50,16 +51,25 @@ def test_a_published_catalog_that_is_gone_makes_no_first_deployment(asked: list[
     catalog = EngineStep("refresh", "catalog", OBJECT, "catalog", parent=CATALOG, old=at)
     change = reading.change(replace(plan, standing={"catalog": catalog}), NOBODY, NOW, stack=STACK)
     assert asked[0].catalog_bucket == "acme-catalog"
-    assert not change.first and "lora" in change.old.templates
+    assert not change.comparison.first and "lora" in change.comparison.old.templates
     assert change.unread[0].startswith("the published catalog can't be read (it is gone)")
 
 
-def test_facts_that_can_t_be_compared_leave_what_the_engine_does() -> None:
-    odd = template("lora", replace(offer(), kind=PIPELINE_JOB.name, request={"runtimeConfig": "x"}))
-    plan = published(facts(template("lora")), facts(odd))
+def test_facts_that_can_t_be_compared_leave_what_the_engine_does(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail(*_: object) -> None:
+        raise KeyError("odd")
+
+    plan = published(facts(template("lora")), facts())
+    monkeypatch.setattr(reading, "declared", fail)
     change = reading.change(plan, None, NOW, stack=STACK)
-    assert change.unknown == {*Side} and change.preview == plan
-    assert "by a fault of Slipway itself" in change.unread[0]
+    assert change.comparison.unknown == {*Side} and change.comparison.preview == plan
+    assert "because of a bug in Slipway" in change.unread[0]
+
+
+def test_facts_of_an_odd_form_are_a_gap_of_the_review() -> None:
+    odd = template("lora", replace(offer(), kind=PIPELINE_JOB.name, request={"runtimeConfig": "x"}))
+    change = reading.change(published(facts(template("lora")), facts(odd)), None, NOW, stack=STACK)
+    assert "because of a bug in Slipway" in " ".join(review(change).incomplete)
 
 
 def of_two(old: tuple[Facts, Facts], new: tuple[Facts, Facts]) -> Preview:
@@ -80,11 +90,12 @@ def test_of_several_workspaces_the_first_that_changes_is_compared_and_others_are
     later = [replace(each, catalog=replace(each.catalog, commit="b")) for each in (eu, us)]
     edited = [replace(each, code=True) for each in later]
     change = reading.change(of_two((eu, us), (later[0], edited[1])), NOBODY, NOW, stack=STACK)
-    assert change.after and change.after.catalog.stack == "dev-us" and change.after.code and not change.unread
+    after = change.comparison.after
+    assert after.catalog.stack == "dev-us" and after.code and not change.unread
     assert asked[0].region == PLACES["us"]
     change = reading.change(of_two((eu, us), (edited[0], edited[1])), NOBODY, NOW, stack=STACK)
-    assert change.after and change.after.catalog.stack == "dev-eu"
-    assert change.unread == ("dev-us changes too, and only one is compared",)
+    assert change.comparison.after.catalog.stack == "dev-eu"
+    assert change.unread == ("dev-us also changes, and only one stack of a program is compared",)
 
 
 def test_clusters_that_a_workspace_not_compared_begins_or_ceases_to_declare_are_nobody_s_mistake(
@@ -97,17 +108,17 @@ def test_clusters_that_a_workspace_not_compared_begins_or_ceases_to_declare_are_
     engine = tuple(EngineStep(op, f"{op} {id_}", f"{CLUSTER_TYPE}Any", id_) for op, id_ in steps.items())
     both = of_two((eu, us), (replace(eu, code=True), larger))
     change = reading.change(replace(both, steps=(*both.steps, *engine)), NOBODY, NOW, stack=STACK)
-    assert change.unread == ("dev-us changes too, and only one is compared",)
-    assert change.preview and change.preview.steps[len(both.steps) :] == engine[2:]
+    assert change.unread == ("dev-us also changes, and only one stack of a program is compared",)
+    assert change.comparison.preview and change.comparison.preview.steps[len(both.steps) :] == engine[2:]
 
 
 def test_dates_are_judged_by_the_cloud_s_clock(snapshot: SnapshotAssertion, asked: list[LiveScope]) -> None:
     same, ahead = published(facts(), facts()), NOW + timedelta(days=3)
     change = reading.change(same, NOBODY, ahead, stack=STACK)
-    assert change.now == NOW
+    assert change.comparison.world.now == NOW
     assert change.notes[0] == snapshot
     change = reading.change(same, NOBODY, NOW, stack=STACK)
-    assert (change.now, change.notes) == (NOW, ())
+    assert (change.comparison.world.now, change.notes) == (NOW, ())
     assert [request.now for request in asked] == [ahead, NOW]
 
 

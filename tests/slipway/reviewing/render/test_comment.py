@@ -70,6 +70,11 @@ def test_without_changes_the_headline_is_all() -> None:
     assert comment([QUIET]) == f"{MARKER}\n### Slipway plan for prod: ✓ nothing changes for jobs, money or access\n"
 
 
+def test_a_changed_setting_is_never_called_nothing() -> None:
+    written = comment([review(settings=(SETTING,))])
+    assert "• 1 changed setting\n" in written and "nothing changes" not in written
+
+
 def test_changes_without_harm_are_open_only_if_there_is_nothing_graver() -> None:
     assert rows(comment([review(OFFERED)])) == ["| • | template `new` | is offered |"]
     assert "• 1 change" in comment([review(OFFERED)])
