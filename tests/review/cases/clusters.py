@@ -81,7 +81,7 @@ CASES = (
     Case(
         "The change is taken back while the generation before still lives",
         TO_NIGHT_LABELS,
-        (warns("cluster-replaced", "h100"), warns("cluster-replaced", "h100", "tune-27b-x1")),
+        (warns("cluster-replaced", "h100", "tune-27b-x1"),),
         may=("cluster-replaced",),
         world=World(
             jobs=(Job("old-27b", user="ben", parameters={"model": "27b"}, earlier=True), LARGE), earlier=TO_NIGHT_LABELS
@@ -115,11 +115,7 @@ CASES = (
     Case(
         "Larger disks fit what a cluster may become, and not the one that runs",
         (template("lora", 'Disk("pd-ssd", 500)', 'Disk("pd-ssd", 1000)'),),
-        (
-            warns("offer-unavailable", "lora"),
-            blocks("stack-warning", "h100"),
-            notes("submission-changed", "lora", "1000"),
-        ),
+        (blocks("stack-warning", "h100"), notes("submission-changed", "lora", "1000")),
         may=("submission-changed",),
         given=(h100(f"alternatives: [{{ pools: {{ {LARGE_DISKS} }} }}]"),),
         world=BUSY,

@@ -201,7 +201,7 @@ CASES = (
     Case(
         "Another name takes a cluster to a team that has it alone",
         (RENAMED, stack(POLICY, f"{vision('clusters: [big]')}{POLICY}")),
-        (warns("submission-changed", "lora"), blocks("cluster-deleted", "h100"), warns("offer-unavailable", "lora")),
+        (warns("submission-changed", "lora"), blocks("cluster-deleted", "h100"), warns("access-gained", "workspace")),
         may=("access-lost", "access-gained"),
     ),
     Case(

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from tests.review.case import BUSY, Case, Edit, World, blocks, imports, more, notes, stack, template, warns
+from tests.review.case import BUSY, Case, Edit, World, blocks, imports, more, stack, template, warns
 from tests.review.edits import (
     ALLOWED,
     IN_BOTH,
@@ -62,13 +62,13 @@ CASES = (
     Case(
         "A reservation of a planned week is listed with its dates, a week before",
         (stack("machines: 2 }", "machines: 2, from: 2026-12-01, until: 2026-12-08 }"),),
-        (blocks("offer-unavailable", "lora", "2026-12-01"), warns("submission-changed", "lora")),
+        (blocks("offer-unavailable | submission-rejected", "lora", "2026-12-01"),),
         world=World(jobs=(RESERVED,)),
     ),
     Case(
         "A reservation of the coming month has too few machines for a usual job of its template",
         (stack("machines: 2, from", "machines: 1, from"),),
-        (blocks("submission-rejected | submission-changed", "lora"), notes("takes-effect-later", "")),
+        (warns("offer-unavailable | submission-rejected | submission-warning", "lora"),),
         given=(TWO_RESERVED, stack("machines: 2 }", "machines: 2, from: 2026-12-01, until: 2026-12-08 }")),
     ),
     Case(

@@ -23,7 +23,7 @@ CASES = (
     Case(
         "Fine-tuning is not told where its results belong",
         (template("lora", '    "--output=${slipway.output}",\n', ""),),
-        (blocks("job-code-changed", "lora"),),
+        (blocks("code-contract-broken", "lora"), warns("submission-changed", "lora")),
     ),
     Case(
         "Fine-tuning moves to A100 of 80 GB without quota for them",

@@ -96,9 +96,9 @@ CASES = (
         ),
         (
             blocks("capacity-changed", "h100", "a3-highgpu-8g"),
-            warns("cluster-replaced", "h100"),
-            blocks("submission-rejected | submission-changed", "lora"),
+            warns("submission-changed", "lora"),
             warns("cluster-replaced", "h100", "tune-27b-x1"),
+            blocks("stack-warning", "h100"),
         ),
         may=(*ANEW, "submission-changed", "idle-cost", "quota-short-now"),
         world=BUSY,

@@ -1,6 +1,6 @@
 """The posted request: fields of a template that no other rule tells."""
 
-from tests.review.case import BUSY, Case, Edit, Job, World, blocks, imports, more, stack, template, warns
+from tests.review.case import BUSY, Case, Edit, Job, World, blocks, imports, more, notes, stack, template, warns
 from tests.review.edits import PIPELINE, POLICY, VISION
 
 USED = World(jobs=(Job("evals-monday", "evals", "ben", "spot", {"suite": "full"}, "SUCCEEDED", 100), *BUSY.jobs))
@@ -30,7 +30,7 @@ CASES = (
     Case(
         "A template counts on checkpoints that its code never writes",
         (more("tune", "checkpoints=True"),),
-        (blocks("submission-changed", "tune"),),
+        (warns("submission-changed", "tune"),),
     ),
     Case(
         "A role of a job is called otherwise, and does the same",
@@ -38,7 +38,11 @@ CASES = (
         (),
         world=USED,
     ),
-    Case("Results go into a log of experiments", (more("evals", 'experiment="suite"'),), may=("access-gained",)),
+    Case(
+        "Results go into a log of experiments",
+        (more("evals", 'experiment="suite"'),),
+        (notes("submission-changed", "evals"),),
+    ),
     Case(
         "A pipeline's tasks go on to no machines of their own any more, and a task is tried once",
         (
@@ -69,7 +73,7 @@ CASES = (
     Case(
         "Jobs count for a team whose budget refuses, and are refused with it",
         (more("evals", 'labels={"team": "vision"}'),),
-        (warns("submission-changed", "evals"),),
+        (notes("submission-changed", "evals"),),
         given=(
             stack(
                 "  slipway:policy:\n",

@@ -39,7 +39,7 @@ CASES = (
     Case(
         "Sixteen H100 of the stack's own give way to another team's cluster under their name",
         (stack(H100_ENTRY, H100_ADOPTED), NOT_ON_THE_POOL),
-        (blocks("cluster-deleted", "h100"), warns("cluster-updated", "h100")),
+        (blocks("cluster-deleted", "h100"), warns("cluster-orphaned", "h100")),
         may=("offer-unavailable", "no-offer-left", "submission-rejected", "submission-changed"),
         world=NEAR,
     ),

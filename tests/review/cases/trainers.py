@@ -1,6 +1,6 @@
 """Trainers: accounts of jobs, who may act as them, and jobs whose account goes."""
 
-from tests.review.case import BUSY, Case, Edit, Job, World, blocks, more, notes, stack, template, warns
+from tests.review.case import BUSY, Case, Edit, Job, World, blocks, more, stack, template, warns
 from tests.review.edits import ADA, BEN, LORA_TUNES, NIGHTLY, TEAM, trainer
 from tests.review.engine import ACCOUNT, PROJECT, TRAINER, WORKSPACE, deletes, does
 from tests.slipway.reviewing.builders import step
@@ -113,7 +113,8 @@ CASES = (
     Case(
         "The account of a trainer that no template names is another one",
         (stack("    tuning:\n", "    tuning:\n      account: tuning-of-research\n"),),
-        (notes("submission-changed", "tuning"),),
+        (),
         given=(trainer(ADA),),
+        absent=("access-lost",),
     ),
 )

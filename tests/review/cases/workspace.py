@@ -40,7 +40,7 @@ CASES = (
     Case(
         "Sessions are held to a pool that has no usual machine of theirs",
         (_HEAD,),
-        (warns("submission-rejected", "sessions"), blocks("submission-rejected", "usual")),
+        (warns("submission-rejected", "script"), warns("access-gained", "head"), warns("access-lost", "workers")),
         given=(*SESSIONS, *_SMALL),
     ),
     Case(
@@ -86,9 +86,7 @@ CASES = (
         world=BUSY,
     ),
     Case(
-        "A shell in jobs that read no secret",
-        (more("digits", "enable_web_access=True"),),
-        (blocks("access-gained | access-lost", "digits"),),
+        "A shell in jobs that read no secret", (more("digits", "enable_web_access=True"),), (blocks("access-gained"),)
     ),
     Case(
         "A template takes no code any more, as somebody brought it last week",
