@@ -1,7 +1,7 @@
 """Grants: to people and accounts, on projects, buckets and secrets, and openings to everybody."""
 
 from slipway.google.permissions import Bound
-from tests.review.case import BUSY, Case, blocks, notes, warns
+from tests.review.case import BUSY, Case, blocks, warns
 from tests.review.edits import ADOPTS, TEAM
 from tests.review.engine import (
     ON_BUCKET,
@@ -64,7 +64,7 @@ CASES = (
     ),
     Case(
         "A guest's access has no end any more",
-        finds=(warns("access-gained", "acme-ml"),),
+        finds=(blocks("access-gained", "acme-ml"),),
         may=("access-lost",),
         steps=replaces(ON_PROJECT, "guest", GUARDED, "", condition=None),
     ),
@@ -127,7 +127,7 @@ CASES = (
     ),
     Case(
         "A binding on a bucket that is made with it, until a date",
-        finds=(warns("access-gained", "acme-new", "guest@partner.example"),),
+        finds=(blocks("access-gained", "acme-new", "guest@partner.example"),),
         steps=does(
             step("create", "gcp:storage/bucket:Bucket", "new", new={"name": "acme-new"}),
             step(

@@ -1,6 +1,6 @@
 """Arguments of a job's command: values, places and names."""
 
-from tests.review.case import BUSY, Case, Edit, blocks, more, notes, template, warns
+from tests.review.case import BUSY, Case, Edit, blocks, more, template, warns
 from tests.review.edits import PRINTS, RANK, TASK
 
 PARSES = (
@@ -33,11 +33,7 @@ CASES = (
     Case(
         "A whole number may be a fraction from now on, which its code can't read",
         (template("tune", '"folds", int, default=3', '"folds", float, default=3'),),
-        (
-            blocks("code-contract-broken", "tune"),
-            warns("submission-rejected", "tune"),
-            notes("submission-changed", "tune"),
-        ),
+        (blocks("code-contract-broken", "tune"), warns("submission-changed", "tune")),
         given=(PARSING,),
     ),
     Case(
@@ -49,7 +45,7 @@ CASES = (
         (
             blocks("code-contract-broken", "lora"),
             blocks("submission-rejected", "lora"),
-            notes("job-code-changed", "lora"),
+            warns("submission-changed", "lora"),
         ),
         given=(Edit(TASK, PRINTS, PARSES),),
         world=BUSY,
@@ -66,7 +62,7 @@ CASES = (
     Case(
         "Code gets an argument twice that it got once",
         (template("tune", '"--folds=${folds}"', '"--folds=${folds}", "--folds=${folds}"'),),
-        (warns("submission-changed", "tune"),),
+        (),
         given=(PARSING,),
     ),
     Case(

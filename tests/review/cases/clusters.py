@@ -69,7 +69,7 @@ CASES = (
     ),
     Case(
         "The engine makes a cluster whose request can't be read",
-        finds=(blocks("cluster-created", "h100"),),
+        finds=(blocks("cluster-updated", "h100"),),
         steps=makes(labels="x"),
     ),
     Case(
@@ -81,7 +81,7 @@ CASES = (
     Case(
         "The change is taken back while the generation before still lives",
         TO_NIGHT_LABELS,
-        (warns("cluster-replaced", "h100"), warns("cluster-replaced", "h100", "tune-27b-x1")),
+        (warns("cluster-replaced", "h100", "tune-27b-x1"),),
         may=("cluster-replaced",),
         world=World(
             jobs=(Job("old-27b", user="ben", parameters={"model": "27b"}, earlier=True), LARGE), earlier=TO_NIGHT_LABELS
@@ -101,7 +101,7 @@ CASES = (
     Case(
         "A cluster has failed since, and is made again",
         (QUIET,),
-        (warns("cluster-replaced", "h100", "tune-27b-x1"),),
+        (),
         may=("cluster-replaced", "cluster-deleted", "cluster-created"),
         world=World(states={"h100": "ERROR"}, jobs=(LARGE,)),
         given=(h100(OTHER_MACHINES),),
@@ -115,11 +115,7 @@ CASES = (
     Case(
         "Larger disks fit what a cluster may become, and not the one that runs",
         (template("lora", 'Disk("pd-ssd", 500)', 'Disk("pd-ssd", 1000)'),),
-        (
-            warns("offer-unavailable", "lora"),
-            blocks("stack-warning", "h100"),
-            notes("submission-changed", "lora", "1000"),
-        ),
+        (blocks("stack-warning", "h100"), notes("submission-changed", "lora", "1000")),
         may=("submission-changed",),
         given=(h100(f"alternatives: [{{ pools: {{ {LARGE_DISKS} }} }}]"),),
         world=BUSY,
@@ -127,7 +123,7 @@ CASES = (
     Case(
         "A cluster is made anew, and behind another region stand machines that no template asks for",
         (stack("replicas: { min: 2, max: 4 }", "replicas: { min: 2, max: 6 }"),),
-        (warns("capacity-changed", "h100"),),
+        (warns("cluster-replaced", "h100"),),
         given=(
             stack("regions: [us-central1]", "regions: [us-central1, us-east4]"),
             h100(
@@ -150,7 +146,7 @@ CASES = (
     Case(
         "Another team's cluster is lent, and jobs can use it",
         (stack("  slipway:quota:", f"{VISION_CLUSTER}  slipway:quota:"),),
-        (),
+        (warns("cluster-orphaned", "vision"),),
         world=World(theirs=("team-b-cpu",)),
     ),
 )

@@ -70,7 +70,7 @@ CASES = (
     Case(
         "A limit of nothing rejects from now on",
         (stack("enforce: false", "enforce: true"),),
-        (warns("allowance-tightened", "budget"),),
+        (),
         given=(budget("teams: { ml: 0 }, enforce: false"),),
     ),
     Case(
@@ -106,7 +106,7 @@ CASES = (
     Case(
         "Quota is too small for a new cluster that the old one makes room for",
         (stack("replacement: rollover", "replacement: in-place"), stack(REPLICAS, "replicas: { min: 3, max: 4 }")),
-        (blocks("quota-short-now", "nvidia_h100_gpus"), warns("cluster-updated", "h100", "tune-27b-x1")),
+        (blocks("quota-short-now", "nvidia_h100_gpus"), blocks("cluster-replaced", "h100", "tune-27b-x1")),
         may=(*ANEW, *MONEY, "quota-short-at-most", "takes-effect-later", "cluster-rejected"),
         world=h100_limit(16, MODEL_27B),
     ),
@@ -201,7 +201,7 @@ CASES = (
     Case(
         "Another name takes a cluster to a team that has it alone",
         (RENAMED, stack(POLICY, f"{vision('clusters: [big]')}{POLICY}")),
-        (warns("submission-changed", "lora"), blocks("cluster-deleted", "h100"), warns("offer-unavailable", "lora")),
+        (warns("submission-changed", "lora"), blocks("cluster-deleted", "h100"), warns("access-gained", "workspace")),
         may=("access-lost", "access-gained"),
     ),
     Case(

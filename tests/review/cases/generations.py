@@ -41,11 +41,7 @@ CASES = (
     Case(
         "A pool's maximum is raised, which Vertex AI can't do in place: a second cluster beside the busy one",
         (stack(H100, "replicas: { min: 2, max: 6 }"),),
-        (
-            warns("cluster-replaced", "h100"),
-            warns("cluster-replaced", "h100", "tune-27b-x1"),
-            notes("most-cost", "stack"),
-        ),
+        (warns("cluster-replaced", "h100", "tune-27b-x1"), notes("most-cost", "stack")),
         world=BUSY,
     ),
     Case(
@@ -58,11 +54,7 @@ CASES = (
     Case(
         "H100 that came from another region are to be at home again, while a job runs on them",
         (stack(LISTED, ""),),
-        (
-            warns("cluster-replaced", "h100"),
-            warns("cluster-replaced", "h100", "tune-27b-x1"),
-            warns("submission-changed", "lora"),
-        ),
+        (warns("cluster-replaced", "h100", "tune-27b-x1"), warns("submission-changed", "lora")),
         world=World(jobs=(LARGE,), made_as={"h100": 1}),
         given=(LIST, ALLOW),
     ),

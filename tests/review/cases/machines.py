@@ -32,7 +32,7 @@ CASES = (
     Case(
         "Machines besides, as many as a parameter says",
         (template("digits", DASK_WORKERS, DASK_WORKERS + DASK_WORKERS.replace('"workers",', '"servers",')),),
-        (warns("submission-changed", "digits", "n1-standard-8"), warns("offer-unavailable", "digits")),
+        (warns("submission-changed", "digits", "n1-standard-8"),),
         may=("capacity-changed", "submission-changed"),
     ),
 )

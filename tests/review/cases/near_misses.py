@@ -3,7 +3,7 @@
 from typing import Any
 
 from slipway.deploying.engine.preview import Preview
-from tests.review.case import BUSY, Case, Edit, World, h100, more, notes, stack, template, warns
+from tests.review.case import BUSY, Case, Edit, World, more, notes, stack, template, warns
 from tests.review.edits import ADA, BEN, LORA_REQUIREMENTS, TASK, TEAM, h100_limit, trainer
 from tests.review.engine import (
     BUCKET,
@@ -56,7 +56,7 @@ CASES = (
         "job-loses-resource | jobs-cancelled",
         "A template gets another secret while a job with the old one runs, which is kept",
         template("lora", '"hf-token"', '"hub-token"'),
-        finds=(notes("submission-changed", "lora"),),
+        finds=(warns("submission-changed", "lora"),),
         world=BUSY,
     ),
     near(
@@ -262,5 +262,9 @@ CASES = (
         may=("takes-effect-later",),
         world=BUSY,
     ),
-    near("capacity-changed", "A cluster gets an end in ten years", h100("until: 2036-01-01"), may=("stack-warning",)),
+    near(
+        "capacity-changed",
+        "A cluster gets its maximum as its first size",
+        stack("replicas: { min: 2, max: 4 }", "replicas: { min: 2, max: 4, initial: 4 }"),
+    ),
 )

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from tests.review.case import BUSY, Case, Edit, World, blocks, imports, more, notes, stack, template, warns
+from tests.review.case import BUSY, Case, Edit, World, blocks, imports, more, stack, template, warns
 from tests.review.edits import (
     ALLOWED,
     IN_BOTH,
@@ -38,14 +38,14 @@ CASES = (
     Case(
         "Jobs leave machines of their own for the cluster of a team for which a new label has them count",
         (template("tune", '("spot",)', '("pool",)'), counts("tune", "search")),
-        (warns("submission-changed", "tune"), blocks("no-offer-left", "tune")),
+        (warns("submission-changed", "tune"), warns("submission-rejected", "tune")),
         given=(*TEAMS, more("tune", 'capacity_types=("spot",)')),
         may=("submission-changed",),
     ),
     Case(
         "A pipeline's task needs more memory than everybody's machines have, and a team's alone suffice",
         (Edit(PIPELINE[0].file, '"memoryLimit": 8.0', '"memoryLimit": 64.0'),),
-        (warns("submission-changed", "train"), blocks("no-offer-left", "train")),
+        (blocks("no-offer-left", "train"),),
         given=(
             *PIPELINE,
             template("train", '("on-demand",)', '("pool",)'),
@@ -62,13 +62,13 @@ CASES = (
     Case(
         "A reservation of a planned week is listed with its dates, a week before",
         (stack("machines: 2 }", "machines: 2, from: 2026-12-01, until: 2026-12-08 }"),),
-        (blocks("offer-unavailable", "lora", "2026-12-01"), warns("submission-changed", "lora")),
+        (blocks("offer-unavailable | submission-rejected", "lora", "2026-12-01"),),
         world=World(jobs=(RESERVED,)),
     ),
     Case(
         "A reservation of the coming month has too few machines for a usual job of its template",
         (stack("machines: 2, from", "machines: 1, from"),),
-        (blocks("submission-rejected | submission-changed", "lora"), notes("takes-effect-later", "")),
+        (warns("offer-unavailable | submission-rejected | submission-warning", "lora"),),
         given=(TWO_RESERVED, stack("machines: 2 }", "machines: 2, from: 2026-12-01, until: 2026-12-08 }")),
     ),
     Case(
@@ -77,11 +77,13 @@ CASES = (
             replace(IN_BOTH, new=str(IN_BOTH.new).replace('"us-east4"', '"us-east4", "asia-south2"')),
             more("evals", 'regions=("us-east4",)'),
         ),
+        finds=(warns("submission-changed", "lora"),),
         given=(*IN_ASIA_TOO, more("evals", 'experiment="suite"')),
     ),
     Case(
         "A machine without a GPU is the last resort of code that had one",
         (imports("lora", "Shape"), more("lora", f"shapes=({BARE},)")),
+        finds=(warns("submission-changed", "lora"),),
     ),
     Case(
         "A dearer machine takes the place of both last ways to run",

@@ -16,14 +16,14 @@ CASES = (
             stack(ROLLOVER_LINE, "      replacement: in-place\n"),
             stack("cost-center: research }", "cost-center: vision }"),
         ),
-        (blocks("cluster-rejected", "h100", "tune-27b-x1"), warns("cluster-updated", "h100", "tune-27b-x1")),
+        (blocks("cluster-replaced", "h100", "tune-27b-x1"),),
         may=("takes-effect-later", *ANEW),
         world=TUNING,
     ),
     Case(
         "Fine-tuning is not told where its results belong",
         (template("lora", '    "--output=${slipway.output}",\n', ""),),
-        (blocks("job-code-changed", "lora"),),
+        (blocks("code-contract-broken", "lora"), warns("submission-changed", "lora")),
     ),
     Case(
         "Fine-tuning moves to A100 of 80 GB without quota for them",

@@ -43,18 +43,14 @@ CASES = (
     Case(
         "A fraction has to be a whole number",
         (template("digits", 'Parameter("trees", float,', 'Parameter("trees", int,'),),
-        (warns("submission-rejected", "digits"),),
+        (warns("submission-rejected", "digits"), warns("submission-changed", "digits")),
         given=(template("digits", 'Parameter("trees", int,', 'Parameter("trees", float,'),),
         world=LATELY,
     ),
     Case(
         "Another default for precision, which says nothing of memory and time",
         (template("lora", 'default="bf16"', 'default="fp32"'),),
-        (
-            blocks("submission-rejected", "lora"),
-            warns("offer-unavailable", "lora"),
-            warns("submission-changed", "lora"),
-        ),
+        (blocks("submission-rejected", "lora"), warns("submission-changed", "lora")),
         given=(template("lora", VARIANT, VARIANT.replace("(\n", f"(\n{LARGE_REFUSED}", 1)),),
         world=BUSY,
     ),

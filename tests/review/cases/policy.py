@@ -12,7 +12,10 @@ CASES = (
     Case(
         "A robot with a job running is shut out, and the same change says that this needs nobody's approval",
         (stack(f"      - {NIGHTLY}\n", ""), GRADES),
-        (blocks("policy-loosened"), blocks("access-lost", NIGHTLY)),
+        (
+            blocks("access-lost", "workspace", "nightly@acme-ml.iam.gserviceaccount.com"),
+            warns("policy-loosened", "grades.access-lost"),
+        ),
         world=BUSY,
     ),
     Case(
@@ -23,7 +26,7 @@ CASES = (
     Case(
         "Code that nobody reviewed is allowed, against a rule of the stack's own",
         (stack("    trainer: trainer\n", "    trainer: trainer\n    code: true\n"),),
-        (blocks("policy-violated | deployment-rejected"), warns("access-gained", "workspace")),
+        (blocks("policy-violated"),),
         may=("deployment-rejected", "access-gained", "policy-violated"),
         world=BUSY,
     ),
@@ -39,7 +42,7 @@ CASES = (
             template("lora", "timeout_s=86_400", "timeout_s=7 * 86_400"),
             stack("longestTimeout: 48", "longestTimeout: 168"),
         ),
-        (warns("policy-loosened", "longestTimeout"), warns("submission-changed", "lora")),
+        (warns("submission-changed", "lora"),),
         may=("submission-changed",),
         world=World(jobs=(LARGE,)),
     ),

@@ -26,13 +26,7 @@ CASES = (
     Case(
         "A maximum falls below the trials at once of a study that runs and has no other way",
         (SIX,),
-        (
-            blocks("offer-unavailable", "digits"),
-            blocks("offer-unavailable", "tune"),
-            blocks("submission-rejected", "tune"),
-            warns("capacity-changed", "cpu"),
-            warns("submission-changed", "digits"),
-        ),
+        (warns("capacity-changed", "cpu"), warns("submission-changed", "digits")),
         may=ANEW,
         given=(UP_TO_EIGHT,),
         world=LARGE_STUDY,
@@ -89,11 +83,7 @@ CASES = (
     Case(
         "A pool of a fixed size, below what the nightly run takes",
         (stack(WORKERS, "replicas: 8"),),
-        (
-            warns("capacity-changed", "cpu"),
-            blocks("offer-unavailable", "digits"),
-            warns("submission-changed", "digits"),
-        ),
+        (warns("capacity-changed", "cpu"), warns("submission-changed", "digits")),
         may=ANEW,
         given=(stack("      displayName: cpu of research\n", "      idleLimit: 6h\n"),),
         world=TWELVE,
@@ -106,9 +96,9 @@ CASES = (
         ),
         (
             blocks("capacity-changed", "h100", "a3-highgpu-8g"),
-            warns("cluster-replaced", "h100"),
-            blocks("submission-rejected | submission-changed", "lora"),
+            warns("submission-changed", "lora"),
             warns("cluster-replaced", "h100", "tune-27b-x1"),
+            blocks("stack-warning", "h100"),
         ),
         may=(*ANEW, "submission-changed", "idle-cost", "quota-short-now"),
         world=BUSY,
@@ -123,11 +113,7 @@ CASES = (
             template("digits", '"workers", "n1-standard-8"', '"workers", "n1-standard-16"'),
             template("tune", '"trial", "n1-standard-8"', '"trial", "n1-standard-16"'),
         ),
-        (
-            warns("capacity-changed", "cpu"),
-            warns("submission-changed", "digits", "n1-standard-16"),
-            blocks("offer-unavailable", "digits"),
-        ),
+        (warns("capacity-changed", "cpu"), warns("submission-changed", "digits", "n1-standard-16")),
         may=(*ANEW, "capacity-changed", "submission-changed"),
         world=World(jobs=(NIGHT_JOB,)),
     ),

@@ -21,7 +21,8 @@ CASES = (
         (
             blocks("deployment-rejected"),
             warns("submission-changed", "digits", "n1-highmem-8"),
-            blocks("offer-unavailable", "digits"),
+            warns("stack-warning", "cpu"),
+            warns("offer-unavailable", "digits"),
         ),
         world=BUSY,
     ),

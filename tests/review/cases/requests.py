@@ -1,6 +1,6 @@
 """The posted request: fields of a template that no other rule tells."""
 
-from tests.review.case import BUSY, Case, Edit, Job, World, blocks, imports, more, stack, template, warns
+from tests.review.case import BUSY, Case, Edit, Job, World, blocks, imports, more, notes, stack, template, warns
 from tests.review.edits import PIPELINE, POLICY, VISION
 
 USED = World(jobs=(Job("evals-monday", "evals", "ben", "spot", {"suite": "full"}, "SUCCEEDED", 100), *BUSY.jobs))
@@ -30,7 +30,7 @@ CASES = (
     Case(
         "A template counts on checkpoints that its code never writes",
         (more("tune", "checkpoints=True"),),
-        (blocks("submission-changed", "tune"),),
+        (warns("submission-changed", "tune"),),
     ),
     Case(
         "A role of a job is called otherwise, and does the same",
@@ -38,7 +38,11 @@ CASES = (
         (),
         world=USED,
     ),
-    Case("Results go into a log of experiments", (more("evals", 'experiment="suite"'),), may=("access-gained",)),
+    Case(
+        "Results go into a log of experiments",
+        (more("evals", 'experiment="suite"'),),
+        (notes("submission-changed", "evals"),),
+    ),
     Case(
         "A pipeline's tasks go on to no machines of their own any more, and a task is tried once",
         (
@@ -69,7 +73,7 @@ CASES = (
     Case(
         "Jobs count for a team whose budget refuses, and are refused with it",
         (more("evals", 'labels={"team": "vision"}'),),
-        (warns("submission-changed", "evals"),),
+        (notes("submission-changed", "evals"),),
         given=(
             stack(
                 "  slipway:policy:\n",
@@ -80,13 +84,13 @@ CASES = (
     Case(
         "A model is uploaded under one id for ever, from a folder that no code writes",
         (imports("lora", "ModelUpload"), more("lora", 'kinds=("training-pipeline", "custom-job")', LORA_MODEL)),
-        (warns("submission-changed", "lora"),),
+        (warns("submission-changed", "lora"), blocks("dependency-changed", "lora")),
         world=BUSY,
     ),
     Case(
         "A template's jobs count for another team, and lose the cluster that was theirs",
         (template("tune", '"team": "vision"', '"team": "visoin"'),),
-        (warns("submission-changed", "tune"),),
+        (blocks("no-offer-left", "tune"),),
         given=(
             stack(POLICY, VISION + POLICY),
             template("tune", "    timeout_s=3600,\n", '    timeout_s=3600,\n    labels={"team": "vision"},\n'),

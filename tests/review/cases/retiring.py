@@ -39,7 +39,7 @@ CASES = (
     Case(
         "Sixteen H100 of the stack's own give way to another team's cluster under their name",
         (stack(H100_ENTRY, H100_ADOPTED), NOT_ON_THE_POOL),
-        (blocks("cluster-deleted", "h100"), warns("cluster-updated", "h100")),
+        (blocks("cluster-deleted", "h100"), warns("cluster-orphaned", "h100")),
         may=("offer-unavailable", "no-offer-left", "submission-rejected", "submission-changed"),
         world=NEAR,
     ),
@@ -76,7 +76,7 @@ CASES = (
     ),
     Case(
         "A cluster that is in no catalog is deleted",
-        finds=(blocks("cluster-deleted", "mine"),),
+        finds=(warns("cluster-deleted", "mine"),),
         steps=deletes(CLUSTER, "mine", {"name": "mine", "project": "acme-ml", "location": "us-central1"}),
         world=World(theirs=("mine",)),
     ),
@@ -85,7 +85,7 @@ CASES = (
         finds=(
             blocks("jobs-cancelled", "h100", "tune-27b-x1"),
             blocks("cluster-deleted", "h100"),
-            blocks("cluster-created", "h100"),
+            blocks("cluster-updated", "h100"),
         ),
         may=("cluster-replaced", "cluster-rejected", "cluster-updated"),
         steps=of_cluster("h100", "create-replacement", "replace", "delete-replaced"),
@@ -109,9 +109,9 @@ CASES = (
         "A cluster is made in a month, and there is too little quota for it",
         (h100("from: 2026-12-20"),),
         (
-            warns("cluster-deleted", "h100"),
+            blocks("cluster-deleted", "h100"),
             warns("season-awaits-quota", "h100", "2026-12-20"),
-            warns("capacity-changed", "h100"),
+            warns("submission-warning", "lora"),
         ),
         given=(template("lora", '"reservation", "spot")', '"reservation", "spot", "on-demand")'),),
         may=(*MONEY, *OFFERS, "cluster-deleted"),
@@ -123,7 +123,7 @@ CASES = (
     Case(
         "A job stays on an old generation for longer than was meant",
         (QUIET,),
-        (),
+        (warns("cluster-deleted", "h100-3c742f1"),),
         given=(stack("retireWithin: 2w", "retireWithin: 8d"),),
         world=World(
             jobs=(Job("old-27b", user="ben", parameters={"model": "27b"}, earlier=True),),

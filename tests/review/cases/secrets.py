@@ -1,6 +1,6 @@
 """Secrets: those that jobs read, lose or show."""
 
-from tests.review.case import BUSY, Case, Edit, blocks, more, notes, stack, template, warns
+from tests.review.case import BUSY, Case, Edit, blocks, more, stack, template, warns
 from tests.review.edits import ANEW, LABELS, PIPELINE, PRINTS, REFUSED, TASK, VARIANT, VERSION_TYPE
 from tests.review.engine import updates
 
@@ -42,7 +42,7 @@ CASES = (
             template("lora", '"HF_TOKEN": "hf-token"', '"HUB_TOKEN": "hf-token"'),
             template("lora", VARIANT, VARIANT.replace("variants=(\n", f"variants=(\n        {REFUSED},\n")),
         ),
-        (blocks("submission-changed", "lora"), warns("submission-rejected", "lora")),
+        (warns("submission-changed", "lora"), warns("submission-rejected", "lora")),
     ),
     Case(
         "The secret's value in use is disabled",
@@ -56,7 +56,7 @@ CASES = (
     Case(
         "A secret is read at its newest version again, and by another template of the same account",
         (template("lora", f'"{PINNED}"', '"hf-token"'), more("tune", 'secrets={"HF_TOKEN": "hf-token"}')),
-        (notes("submission-changed", "lora"), notes("submission-changed", "tune")),
+        (warns("submission-changed", "lora"), warns("submission-changed", "tune")),
         given=(template("lora", '"hf-token"', f'"{PINNED}"'),),
     ),
     Case(
@@ -78,7 +78,7 @@ CASES = (
             template("evals", '    secrets={"JUDGE": "judge-key"},\n', ""),
             template("evals", ENV, 'env={"REGION": "us-central1", "JUDGE": "jk-live-5b1d0c7e94fa"}'),
         ),
-        (blocks("plain-secret", "evals"), blocks("submission-changed", "evals")),
+        (blocks("plain-secret", "evals"), warns("submission-changed", "evals")),
         given=(template("evals", '"JUDGE_KEY"', '"JUDGE"'),),
         may=("job-code-changed",),
         hidden=("jk-live",),

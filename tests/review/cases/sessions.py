@@ -70,18 +70,14 @@ CASES = (
             stack("search@acme.example], clusters: [bench] }", "search@acme.example], clusters: [cpu] }"),
             stack("vision@acme.example], clusters: [cpu] }", "vision@acme.example], clusters: [bench] }"),
         ),
-        (
-            warns("submission-rejected", "vision"),
-            warns("submission-rejected", "usual"),
-            warns("submission-rejected", "search"),
-        ),
+        (warns("access-lost", "bench"),),
         given=(*SESSIONS, BENCH, TWO_CLUSTERS),
         may=ANYTHING_OF_CPU,
     ),
     Case(
         "A team goes with its people, whose sessions alone had a pool that is not listed any more",
         (stack(VISION, ""), stack("pools: [cpu/head]", "pools: [h100/workers]")),
-        (blocks("access-lost", "group:vision"),),
+        (warns("access-lost", "workspace"),),
         given=(
             *SESSIONS,
             stack("pools: [cpu/workers]", "pools: [cpu/head]"),

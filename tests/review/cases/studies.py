@@ -1,6 +1,6 @@
 """Studies: metrics, searched parameters, trials."""
 
-from tests.review.case import Case, imports, silent, template, warns
+from tests.review.case import Case, blocks, imports, silent, template, warns
 
 SEARCH = 'Search("depth", "integer", min=2, max=16)'
 LISTED = """Search(
@@ -16,7 +16,7 @@ CASES = (
     Case(
         "A study judges by the loss, which is to be the largest, and nobody knows whether its code reports it",
         (template("tune", 'Metric("accuracy")', 'Metric("loss")'),),
-        (warns("submission-changed", "tune"),),
+        (warns("submission-changed", "tune"), blocks("code-contract-broken", "tune")),
     ),
     Case(
         "A study searches some values of a list, one thing more beside one of them, in more trials than its pool holds",
@@ -27,6 +27,6 @@ CASES = (
     Case(
         "A study judges by a second metric, of which less is better",
         (template("tune", METRIC, F1.replace("f1", "val_loss")),),
-        (warns("submission-changed", "tune"),),
+        (warns("submission-changed", "tune"), blocks("code-contract-broken", "tune")),
     ),
 )

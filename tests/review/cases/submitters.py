@@ -13,7 +13,7 @@ def added(member: str) -> Edit:
 CASES = (
     Case(
         "The program takes a role from submitters who are still listed",
-        finds=(blocks("access-lost", TEAM),),
+        finds=(blocks("access-lost", "", "ml@acme.example"),),
         steps=does(
             step(
                 "delete",
@@ -41,7 +41,7 @@ CASES = (
     Case(
         "A person who has a job running leaves the submitters",
         (stack("      - user:ada@acme.example\n", ""), stack("ada: 100, ", "")),
-        (blocks("access-lost", ADA, "tune-27b-x1"),),
+        (blocks("access-lost", "workspace", "ada@acme.example", "tune-27b-x1"),),
         world=BUSY,
         given=(
             added("domain:partner.example"),
@@ -57,13 +57,13 @@ CASES = (
     Case(
         "The account of the nightly search leaves the submitters",
         (stack("      - serviceAccount:nightly@acme-ml.iam.gserviceaccount.com\n", ""),),
-        (blocks("access-lost", "serviceAccount:nightly@"),),
+        (blocks("access-lost", "workspace", "nightly@"),),
         world=BUSY,
     ),
     Case(
         "A team goes whose label a template keeps: its jobs have no limit of their own any more",
         (stack(VISION.replace("clusters: [cpu]", "budget: 900"), ""),),
-        (blocks("access-lost", "vision"), warns("allowance-loosened | allowance-tightened", "teams.vision")),
+        (blocks("allowance-loosened", "teams.vision"), warns("access-lost", "workspace")),
         given=(
             stack(
                 POLICY,

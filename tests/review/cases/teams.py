@@ -1,6 +1,6 @@
 """Teams: their clusters, and their shares of machines."""
 
-from tests.review.case import BUSY, Case, more, stack, warns
+from tests.review.case import BUSY, Case, blocks, more, stack, warns
 from tests.review.edits import ADA, POLICY, TEAM, VISION
 
 TWO_SHARE = stack(
@@ -32,9 +32,11 @@ CASES = (
             stack(f"[{TEAM}], clusters", f"[{TEAM}, {ADA}], clusters"),
         ),
         (
-            warns("access-gained", "cpu"),
             warns("access-gained", "workspace", "nlp@acme.example"),
-            warns("access-gained", "cpu", "ada@acme.example"),
+            blocks("no-offer-left", "tune", "ada@acme.example"),
+            warns("access-gained", "vision", "ada@acme.example"),
+            warns("offer-unavailable", "digits", "ada@acme.example"),
+            warns("submission-changed", "digits"),
         ),
         given=(stack(POLICY, VISION.replace("group:vision@acme.example", TEAM) + POLICY),),
     ),

@@ -1,6 +1,6 @@
 """Trainers: accounts of jobs, who may act as them, and jobs whose account goes."""
 
-from tests.review.case import BUSY, Case, Edit, Job, World, blocks, more, notes, stack, template, warns
+from tests.review.case import BUSY, Case, Edit, Job, World, blocks, more, stack, template, warns
 from tests.review.edits import ADA, BEN, LORA_TUNES, NIGHTLY, TEAM, trainer
 from tests.review.engine import ACCOUNT, PROJECT, TRAINER, WORKSPACE, deletes, does
 from tests.slipway.reviewing.builders import step
@@ -23,7 +23,7 @@ CASES = (
     Case(
         "A fine-tuning with a token gets a trainer of its own, for one person",
         (trainer(ADA), LORA_TUNES),
-        (blocks("access-gained", "tuning"), warns("submission-changed", "lora")),
+        (warns("submission-changed", "lora"), warns("access-gained", "prod--tuning@acme-ml.iam.gserviceaccount.com")),
         world=BUSY,
     ),
     Case(
@@ -36,7 +36,11 @@ CASES = (
     Case(
         "Somebody leaves a team, and submits as a trainer all the same: the team's line is what was edited",
         (stack(f"vision: {{ submitters: [{TEAM}, {BEN}]", f"vision: {{ submitters: [{TEAM}]"),),
-        (blocks("access-lost", BEN),),
+        (
+            blocks("access-lost", "workspace", "ben@acme.example"),
+            warns("access-lost", "vision"),
+            warns("submission-rejected", "lora"),
+        ),
         given=(
             trainer(BEN),
             LORA_TUNES,
@@ -72,7 +76,11 @@ CASES = (
         ),
         given=(trainer(BEN, ADA), LORA_TUNES),
     ),
-    Case("A trainer is declared that no template names yet", (trainer(ADA),), (blocks("access-gained", "tuning"),)),
+    Case(
+        "A trainer is declared that no template names yet",
+        (trainer(ADA),),
+        (warns("access-gained", "prod--tuning@acme-ml.iam.gserviceaccount.com"),),
+    ),
     Case(
         "The engine makes the account of a trainer that is new",
         (trainer(ADA), LORA_TUNES),
@@ -105,7 +113,8 @@ CASES = (
     Case(
         "The account of a trainer that no template names is another one",
         (stack("    tuning:\n", "    tuning:\n      account: tuning-of-research\n"),),
-        (notes("submission-changed", "tuning"),),
+        (),
         given=(trainer(ADA),),
+        absent=("access-lost",),
     ),
 )

@@ -31,7 +31,7 @@ CASES = (
     Case(
         "A template may be submitted with code of one's own, where the stack allows it",
         (more("digits", "code_flag=True"),),
-        (blocks("access-gained", "digits"),),
+        (blocks("access-gained", "trainer@acme-ml.iam.gserviceaccount.com"),),
         given=(
             stack("    trainer: trainer\n", "    trainer: trainer\n    code: true\n"),
             stack("      reviewedCodeOnly: true\n", ""),
@@ -40,23 +40,19 @@ CASES = (
     Case(
         "Sessions are held to a pool that has no usual machine of theirs",
         (_HEAD,),
-        (warns("submission-rejected", "sessions"), blocks("submission-rejected", "usual")),
+        (warns("submission-rejected", "script"), warns("access-gained", "head"), warns("access-lost", "workers")),
         given=(*SESSIONS, *_SMALL),
     ),
     Case(
         "People may bring no code any more, and the template for commands stays on the list",
         (stack("    code: true\n", ""), stack("max: 8h, pools: [cpu/workers]", "max: 4h, pools: [cpu/workers]")),
-        (
-            warns("submission-changed", "script"),
-            warns("access-lost", "sessions"),
-            warns("access-lost", "trainer@acme-ml.iam.gserviceaccount.com"),
-        ),
+        (warns("access-lost", "trainer@acme-ml.iam.gserviceaccount.com"),),
         given=SESSIONS,
     ),
     Case(
         "Sessions may run longer, and on a pool that no template for them fits",
         (stack("{ max: 8h, pools: [cpu/workers] }", "{ max: 3d, pools: [cpu/workers, h100/workers] }"),),
-        (warns("submission-rejected", ""), warns("submission-rejected", "usual")),
+        (warns("access-gained", "h100"),),
         given=(stack(POLICY, f"  slipway:sessions: {{ max: 8h, pools: [cpu/workers] }}\n{POLICY}"), *SCRIPT),
     ),
     Case(
@@ -90,14 +86,12 @@ CASES = (
         world=BUSY,
     ),
     Case(
-        "A shell in jobs that read no secret",
-        (more("digits", "enable_web_access=True"),),
-        (blocks("access-gained | access-lost", "digits"),),
+        "A shell in jobs that read no secret", (more("digits", "enable_web_access=True"),), (blocks("access-gained"),)
     ),
     Case(
         "A template takes no code any more, as somebody brought it last week",
         (template("digits", "    code_flag=True,\n", ""),),
-        (blocks("access-lost", "digits"),),
+        (blocks("access-lost", "trainer@acme-ml.iam.gserviceaccount.com"),),
         given=FREE,
         world=BROUGHT,
     ),
@@ -116,7 +110,7 @@ CASES = (
     Case(
         "The first template that takes people's code comes, where the stack has long allowed it",
         SCRIPT[2:],
-        (blocks("submission-accepted", "script"),),
+        (blocks("access-gained", "trainer@acme-ml.iam.gserviceaccount.com"),),
         given=SCRIPT[:2],
     ),
     silent("The longest time of sessions is written in minutes", stack("max: 8h", "max: 480m"), given=SESSIONS),
