@@ -150,7 +150,7 @@ EDITS: dict[str, Edit | tuple[Edit, ...]] = {
     "WorkspaceEntry.shell": stack("trainer: trainer", "trainer: trainer\n    shell: true"),
     "PolicyEntry.mandatory": stack("      reviewedCodeOnly: true\n", ""),
     "PolicyEntry.advisory": stack("longestTimeout: 48", "longestTimeout: 72"),
-    "PolicyEntry.grades": stack("    advisory:\n", "    grades: { cluster-new-generation: blocking }\n    advisory:\n"),
+    "PolicyEntry.grades": stack("    advisory:\n", "    grades: { cluster-replaced: blocking }\n    advisory:\n"),
     "PolicyEntry.approveAbove": stack("    advisory:\n", "    approveAbove: { idle-cost: 500 }\n    advisory:\n"),
     "PolicyRulesEntry.regions": stack("[us-central1]", "[us-central1, us-east4]"),
     "PolicyRulesEntry.machines": rule("machines: [a3-highgpu-8g, n1-standard-4, n1-standard-8]"),
