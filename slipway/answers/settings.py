@@ -26,6 +26,7 @@ from slipway.model.cluster import CREATE_WITHIN_S, Adoption, PoolSpec, Reservati
 from slipway.model.cluster_fields import CLUSTER, POOL, Field, machines_in_words
 from slipway.model.facts import Facts, QuotaFacts, TrainerFacts
 from slipway.model.findings.finding import Subject
+from slipway.model.kinds import CUSTOM_JOB, TUNING_JOB
 from slipway.model.labels import RESERVED
 from slipway.model.machines.table import all_accelerators
 from slipway.model.origin import Origin
@@ -73,7 +74,7 @@ _KEYS = {
 _MEMBERS = "slipway:workspace.submitters"
 _BOUNDS = {"begins": "from", "ends": "until"}
 _ARGUMENTS: Mapping[str, str] = {
-    **dict.fromkeys(("jobSpec", "trialJobSpec", "workerPoolSpecs", "machineSpec"), ""),
+    **dict.fromkeys((CUSTOM_JOB.spec, TUNING_JOB.spec, "workerPoolSpecs", "machineSpec"), ""),
     **dict.fromkeys(("containerSpec", "pythonPackageSpec", "scheduling"), ""),
     "diskSpec": "disk",
     "bootDiskType": "type",
