@@ -91,12 +91,12 @@ def nothing_of_the_change_runs_in_the_judge_nor_what_it_pins(team: Team, ran: Pa
     team.checkout.write(persistentResources=LARGER, workspace={"submitters": ["group:new@company.example"]})
     done = team.edited("--gate")
     assert done.code == 5, done.said
-    assert "sitecustomize.py" in done.out and "a second `cpu`" in done.out, done.said
-    pins = "Other packages deploy or judge: slipway-vertex {} → 9.0.0"
+    assert "sitecustomize.py" in done.out and "replace (create before delete)" in done.out, done.said
+    pins = "slipway-vertex {} → 9.0.0 (major version)"
     assert pins.format(version()) in done.out.replace("`", ""), done.said
     assert not ran.exists()
-    assert "Rule `team-label` of pack `acme` refuses the deployment" in done.out, done.said
-    assert "new@company.example" in done.out and "1 broken" in done.out, done.said
+    assert "| ⛔ | policy `team-label` | acme: `artifacts`: the label `team` is missing." in done.out, done.said
+    assert "new@company.example" in done.out and "Policy: 1 mandatory rule broken." in done.out, done.said
     assert f"{team.checkout.stack}-artifacts" in done.out and f"{team.checkout.stack}-labelled" in done.out, done.said
     assert "bigquery" in done.out, done.said
     team.undone()
@@ -110,7 +110,7 @@ def what_lies_beside_the_folder_says_nothing(team: Team) -> None:
     workflows.mkdir(parents=True)
     (workflows / "up.yaml").write_text("on: push\n")
     said = team.edited().out
-    told = [line for line in said.splitlines() if line.startswith("- ")]
-    assert "### ⛔ trial: Code that may deploy or judge is edited\n" in said, said
-    assert told == ["- ⛔ a person has to read `../.github/workflows/up.yaml`"], said
+    told = [line for line in said.splitlines() if line.startswith(("| ⛔", "| ⚠", "| •"))]
+    assert len(told) == 1 and told[0].startswith("| ⛔ | workflow `up.yaml` |"), said
+    assert "`../.github/workflows/up.yaml` is new" in said, said
     team.undone()
