@@ -24,7 +24,8 @@ from slipway.model.cluster import CREATE_WITHIN_S, IN_PLACE, PROTECT, ROLLOVER
 from slipway.model.cluster_fields import NAMES, FieldDifference, compare, machines_in_words
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
-from slipway.model.machines.spec import MachineGroup, MachineSpec
+from slipway.model.machines.spec import MachineGroup
+from slipway.model.machines.table import regions
 from slipway.model.prices import UNKNOWN, Price, dollars
 from slipway.model.season import moment_in_words
 
@@ -166,13 +167,13 @@ def _plan(comparison: Comparison, name: str, was: Cluster | None, becomes: Clust
     if old is None or _moves(comparison):
         return planned
     live = _live_clusters(comparison)
-    if live is None:
-        held = old.minimum_machines
-    else:
-        held = live[old.id].machines if old.id in live else ()
+    is_lost = live is not None and old.id not in live
+    held = () if is_lost else old.minimum_machines
+    if live and not is_lost:
+        held = live[old.id].machines
     return replace(
         planned,
-        is_lost=live is not None and old.id not in live,
+        is_lost=is_lost,
         drains=old.id in _ids(comparison, What.RETIRE) - deleted_by_engine(comparison),
         jobs=comparison.world.jobs_on(old.id),
         held=held,
@@ -351,17 +352,18 @@ def _amounts(cluster: Cluster, now: datetime) -> Mapping[str, Amount]:
 
 def _machines(cluster: Cluster) -> Mapping[str, Amount]:
     """Return the machines by type that are always ready, and that the cluster can have."""
-    least = Counter[MachineSpec]()
-    most = Counter[MachineSpec]()
+    ready = Counter[str]()
+    most = Counter[str]()
     for pool in cluster.pools:
-        least[pool.machine] += pool.min
-        most[pool.machine] += pool.max
-    found: dict[str, Amount] = {}
-    for machine, count in least.items():
-        vital = inf if machine.accelerator else 0
-        found[f"`{machine}` always ready"] = Amount(_CHANGED, "pools", str(count), count, vital)
-        found[f"`{machine}` at most"] = Amount(_CHANGED, "pools", str(most[machine]), most[machine])
-    return found
+        ready[f"`{pool.machine}` always ready"] += pool.min
+        most[f"`{pool.machine}` at most"] += pool.max
+    accelerators = Counter[str]()
+    for group in _scarce(cluster.minimum_machines):
+        accelerators[f"`{group.machine.accelerator}` always ready"] += group.count * group.machine.accelerator_count
+    return {
+        **{name: Amount(_CHANGED, "pools", str(count), count, inf) for name, count in accelerators.items()},
+        **{name: Amount(_CHANGED, "pools", str(count), count) for name, count in (ready + most).items()},
+    }
 
 
 def _amounts_changed(plan: ClusterPlan) -> Iterator[Finding]:
@@ -478,9 +480,13 @@ def _of_step(comparison: Comparison, step: Touched) -> Iterator[Finding]:
 def _deleted_unplanned(comparison: Comparison, step: Touched) -> Iterator[Finding]:
     """Yield a cluster that Pulumi deletes although it is declared, or that no catalog has."""
     id_ = step.physical
-    if _is_planned_removal(comparison, id_):
+    live = _live_clusters(comparison)
+    # A review does not read the clusters of a region that has no machines.
+    is_read = live is not None and step.was.get("location") in (None, comparison.old.region, *regions())
+    clusters = live or {}
+    is_gone = is_read and id_ not in clusters
+    if is_gone or _is_planned_removal(comparison, id_):
         return
-    clusters = _live_clusters(comparison) or {}
     held = clusters[id_].machines if id_ in clusters else ()
     is_declared = id_ in comparison.after.kept or comparison.new.cluster_named(id_) is not None
     sentence = _with_facts(
