@@ -70,23 +70,26 @@ class Amount:
 
 @dataclass(frozen=True)
 class ClusterPlan:
-    """The deployed and the declared cluster of a name, and what the deployment does with both."""
+    """The deployed and the declared cluster of a name, and what the deployment does with both.
+
+    A missing cluster has no id and no machines.
+    """
 
     name: str
     #: The entry on each side, also if its cluster does not exist, or has another owner.
-    was: Cluster | None
-    becomes: Cluster | None
-    #: The stack's own existing cluster on each side; None for a dormant or an adopted one.
-    old: Cluster | None
-    new: Cluster | None
+    was: Cluster
+    becomes: Cluster
+    #: The stack's own existing cluster on each side.
+    old: Cluster
+    new: Cluster
     #: The declared cluster does not exist yet.
     is_created: bool
-    #: The deployed cluster has no machines: it does not exist any more, or failed.
-    is_lost: bool
     #: The program declares the deployed cluster until its last job ends, and Pulumi does not delete it.
     drains: bool
     #: The unfinished jobs on the deployed cluster.
     jobs: tuple[VertexJob, ...]
+    #: `failed or no longer exists` if the deployed cluster has no machines; empty otherwise.
+    loss: str
     #: The machines of the deployed cluster: those that are up, or the minimum if they could not be read.
     held: tuple[MachineGroup, ...]
     edits: tuple[FieldDifference, ...]
@@ -95,28 +98,23 @@ class ClusterPlan:
     now: datetime
 
     @property
-    def is_dated(self) -> bool:
-        """Return whether the deployed dates, and no edit, end the cluster."""
-        if self.was is None or not isinstance(self.becomes, DormantCluster):
-            return False
-        return self.was.season == self.becomes.season
+    def dormancy(self) -> str:
+        """The state of a declared cluster that does not exist; empty for others."""
+        return self.becomes.reason(self.now).state if isinstance(self.becomes, DormantCluster) else ""
+
+    @property
+    def is_announced(self) -> bool:
+        """Return whether no new edit ends the cluster: it is lost, its dates end it, or this commit did already."""
+        is_dated = bool(self.dormancy) and self.was.season == self.becomes.season
+        return bool(self.loss) or is_dated or self.is_continued
 
     @property
     def gravest(self) -> Grade:
         """The severity that no smaller amount exceeds."""
-        if self.old is None or self.is_lost:
-            return Grade.WARNING
         # The end of a cluster has a finding of its own.
-        return Grade.NOTE if self.new is None else Grade.BLOCKING
-
-    @property
-    def loss(self) -> str:
-        return "failed or no longer exists" if self.is_lost else ""
-
-    @property
-    def dormancy(self) -> str:
-        """The state of a declared cluster that does not exist; empty for others."""
-        return self.becomes.reason(self.now).state if isinstance(self.becomes, DormantCluster) else ""
+        if self.old.id and not self.new.id:
+            return Grade.NOTE
+        return Grade.BLOCKING if self.held else Grade.WARNING
 
 
 def answers(comparison: Comparison, side: Side) -> Iterator[Answer]:
@@ -132,10 +130,7 @@ def answers(comparison: Comparison, side: Side) -> Iterator[Answer]:
 def findings(comparison: Comparison, differences: Sequence[Difference]) -> Iterator[Finding]:
     """Yield the findings about clusters; also about equal ones, as the deployment may have to create one again."""
     if not comparison.unknown:
-        before = {**comparison.old.dormant, **comparison.old.clusters}
-        after = {**comparison.new.dormant, **comparison.new.clusters}
-        for name in dict.fromkeys((*before, *after)):
-            plan = _plan(comparison, name, before.get(name), after.get(name))
+        for plan in _plans(comparison):
             yield from _fate(plan)
             yield from _adoption(plan)
             yield from _amounts_changed(plan)
@@ -145,48 +140,51 @@ def findings(comparison: Comparison, differences: Sequence[Difference]) -> Itera
     yield from _cancelled(comparison)
 
 
-def _plan(comparison: Comparison, name: str, was: Cluster | None, becomes: Cluster | None) -> ClusterPlan:
-    old = _own(comparison.old.clusters.get(name))
-    new = _own(comparison.new.clusters.get(name))
-    planned = ClusterPlan(
-        name=name,
-        was=was,
-        becomes=becomes,
-        old=old,
-        new=new,
-        is_created=new is not None and new.id in _ids(comparison, What.CREATE),
-        is_lost=False,
-        drains=False,
-        jobs=(),
-        held=(),
-        edits=(*_moves(comparison), *_edits(old, new, comparison.new.region)),
+def _plans(comparison: Comparison) -> Iterator[ClusterPlan]:
+    before = {**comparison.old.dormant, **comparison.old.clusters}
+    after = {**comparison.new.dormant, **comparison.new.clusters}
+    for name in dict.fromkeys((*before, *after)):
+        nothing = Cluster(name=name, pools=(), id="")
+        was = before.get(name, nothing)
+        becomes = after.get(name, nothing)
+        old = was if _is_own(was) else nothing
+        new = becomes if _is_own(becomes) else nothing
+        yield _plan(comparison, name, (was, becomes), (old, new))
+
+
+def _is_own(cluster: Cluster) -> bool:
+    """Return whether the stack owns the cluster, and it exists or is to be created."""
+    return not cluster.adopted and not isinstance(cluster, DormantCluster)
+
+
+def _plan(
+    comparison: Comparison, name: str, entries: tuple[Cluster, Cluster], own: tuple[Cluster, Cluster]
+) -> ClusterPlan:
+    old, new = own
+    moves = _moves(comparison)
+    # The review does not read the former place of a stack that moves.
+    known = replace(old, id="", pools=()) if moves else old
+    live = _live_clusters(comparison) or {}
+    is_lost = _live_clusters(comparison) is not None and known.id not in {"", *live}
+    held = live[known.id].machines if known.id in live else known.minimum_machines
+    return ClusterPlan(
+        name,
+        *entries,
+        *own,
+        is_created=new.id in _ids(comparison, What.CREATE),
+        drains=known.id in _ids(comparison, What.RETIRE) - deleted_by_engine(comparison),
+        jobs=comparison.world.jobs_on(known.id),
+        loss="failed or no longer exists" if is_lost else "",
+        held=() if is_lost else held,
+        edits=(*moves, *_edits(old, new, comparison.new.region)),
         is_continued=name in _continued(comparison),
         now=comparison.world.now,
-    )
-    # The review does not read the former place of a stack that moves.
-    if old is None or _moves(comparison):
-        return planned
-    live = _live_clusters(comparison)
-    is_lost = live is not None and old.id not in live
-    held = () if is_lost else old.minimum_machines
-    if live and not is_lost:
-        held = live[old.id].machines
-    return replace(
-        planned,
-        is_lost=is_lost,
-        drains=old.id in _ids(comparison, What.RETIRE) - deleted_by_engine(comparison),
-        jobs=comparison.world.jobs_on(old.id),
-        held=held,
     )
 
 
 def _ids(comparison: Comparison, *actions: What) -> frozenset[str]:
     """Return the ids of the clusters that the plan does this with."""
     return frozenset(action.id for action in comparison.actions if action.what in actions)
-
-
-def _own(cluster: Cluster | None) -> Cluster | None:
-    return None if cluster is None or cluster.adopted else cluster
 
 
 def _live_clusters(comparison: Comparison) -> Mapping[str, PersistentResource] | None:
@@ -212,13 +210,11 @@ def _moves(comparison: Comparison) -> tuple[FieldDifference, ...]:
     return tuple(place for place in places if place.before != place.after)
 
 
-def _edits(old: Cluster | None, new: Cluster | None, home: str) -> tuple[FieldDifference, ...]:
-    if old is None or new is None:
+def _edits(old: Cluster, new: Cluster, home: str) -> tuple[FieldDifference, ...]:
+    if not (old.id and new.id):
         return ()
-    edits = compare(old, new)
-    if old.region == new.region:
-        return edits
-    return (FieldDifference("region", old.region or home, new.region or home), *edits)
+    region = FieldDifference("region", old.region or home, new.region or home)
+    return (*([region] if old.region != new.region else []), *compare(old, new))
 
 
 def _of(kind: str, plan: ClusterPlan, sentence: str, fix: str = "", *, grade: Grade, key: str = "") -> Finding:
@@ -239,42 +235,36 @@ def _with_facts(verb: str, **facts: str) -> str:
 
 
 def _fate(plan: ClusterPlan) -> Iterator[Finding]:
-    if plan.new is None:
+    is_again = plan.loss and plan.is_created and not plan.edits
+    if not plan.new.id:
         yield from _gone(plan)
-        return
-    is_again = plan.is_lost and plan.is_created and not plan.edits
-    if plan.old is None or is_again:
-        yield _created(plan, plan.new)
+    elif is_again or not plan.old.id:
+        yield _created(plan)
     elif plan.old.id != plan.new.id:
-        yield _replaced(plan, plan.old, plan.new)
+        yield _replaced(plan)
 
 
 def _gone(plan: ClusterPlan) -> Iterator[Finding]:
     """Yield what an entry without a cluster had before."""
-    if plan.old:
+    if plan.old.id:
         yield _deleted(plan)
-    elif plan.was is None and isinstance(plan.becomes, DormantCluster):
-        sentence = _with_facts(
-            f"create later: {plan.dormancy}", idle=dollars(_price(plan.becomes, plan.becomes.minimum_machines))
-        )
+    elif plan.dormancy and not plan.was.id:
+        sentence = _with_facts(f"create later: {plan.dormancy}", idle=dollars(_idle_price(plan.becomes)))
         yield _of(_CHANGED, plan, sentence, grade=Grade.NOTE, key="from")
-    elif plan.becomes is None and isinstance(plan.was, DormantCluster):
-        yield _of(_CHANGED, plan, "removed from the stack before its cluster was created", grade=Grade.NOTE)
 
 
-def _created(plan: ClusterPlan, new: Cluster) -> Finding:
-    price = _price(new, new.minimum_machines)
+def _created(plan: ClusterPlan) -> Finding:
+    price = _idle_price(plan.new)
     verb = "create" if plan.is_created else "offer again"
-    sentence = _with_facts(f"{verb}: {_sizes(new)}", idle=dollars(price), deployed_cluster=plan.loss)
-    found = _of("cluster-created", plan, sentence, grade=Grade.NOTE)
-    return replace(found, cost=float(price.known))
+    sentence = _with_facts(f"{verb}: {_sizes(plan.new)}", idle=dollars(price), deployed_cluster=plan.loss)
+    return replace(_of("cluster-created", plan, sentence, grade=Grade.NOTE), cost=float(price.known))
 
 
-def _replaced(plan: ClusterPlan, old: Cluster, new: Cluster) -> Finding:
-    if new.replacement == IN_PLACE and plan.is_created and not plan.is_lost:
+def _replaced(plan: ClusterPlan) -> Finding:
+    if plan.new.replacement == IN_PLACE and plan.is_created and not plan.loss:
         return _replaced_in_place(plan)
-    needed = machines_text(new.minimum_machines) if plan.is_created else ""
-    price = _price(old, plan.held)
+    needed = machines_text(plan.new.minimum_machines) if plan.is_created else ""
+    price = _price(plan.old, plan.held)
     sentence = _with_facts(
         f"replace (create before delete): {_edits_text(plan)}",
         needs_now=needed,
@@ -294,8 +284,7 @@ def _replaced_in_place(plan: ClusterPlan) -> Finding:
         may_be_unavailable_again=machines_text(_scarce(plan.held)),
         rejected_until_these_end=jobs_text(plan.jobs),
     )
-    is_harmful = plan.jobs or _scarce(plan.held)
-    grade = Grade.BLOCKING if is_harmful else Grade.WARNING
+    grade = Grade.BLOCKING if plan.jobs or _scarce(plan.held) else Grade.WARNING
     if plan.is_continued:
         grade = Grade.NOTE
     fix = "set `replacement: rollover`"
@@ -305,8 +294,6 @@ def _replaced_in_place(plan: ClusterPlan) -> Finding:
 def _deleted(plan: ClusterPlan) -> Finding:
     """Return the deletion of a cluster that is no longer declared, or whose season ended."""
     grade = Grade.BLOCKING if _scarce(plan.held) else Grade.WARNING
-    if plan.is_lost or plan.is_dated or plan.is_continued:
-        grade = Grade.NOTE
     sentence = _with_facts(
         "drain, then delete: takes no new jobs" if plan.drains else "delete",
         deployed_cluster=plan.loss,
@@ -314,7 +301,7 @@ def _deleted(plan: ClusterPlan) -> Finding:
         gives_back=machines_text(plan.held),
         entry=plan.dormancy,
     )
-    return _of("cluster-deleted", plan, sentence, grade=grade)
+    return _of("cluster-deleted", plan, sentence, grade=Grade.NOTE if plan.is_announced else grade)
 
 
 def _adoption(plan: ClusterPlan) -> Iterator[Finding]:
@@ -325,8 +312,8 @@ def _adoption(plan: ClusterPlan) -> Iterator[Finding]:
         yield _of("cluster-orphaned", plan, sentence, grade=Grade.WARNING, key="id")
 
 
-def _adopted_id(cluster: Cluster | None) -> str:
-    return f"`{cluster.id}`" if cluster and cluster.adopted else "none"
+def _adopted_id(cluster: Cluster) -> str:
+    return f"`{cluster.id}`" if cluster.adopted else "none"
 
 
 def _amounts(cluster: Cluster, now: datetime) -> Mapping[str, Amount]:
@@ -368,10 +355,12 @@ def _machines(cluster: Cluster) -> Mapping[str, Amount]:
 
 def _amounts_changed(plan: ClusterPlan) -> Iterator[Finding]:
     """Yield a finding for each kind of amounts that change; beside an edit that replaces the cluster, that shrink."""
-    was = _own(plan.was)
-    becomes = _own(plan.becomes)
+    was = plan.was
+    becomes = plan.becomes
+    if not (was.id and becomes.id) or was.adopted or becomes.adopted:
+        return
     # A cluster that was created as an alternative has other machines by itself, and no further alternatives.
-    if was is None or becomes is None or was.alternative != becomes.alternative:
+    if was.alternative != becomes.alternative:
         return
     changes = _changed(_amounts(was, plan.now), _amounts(becomes, plan.now))
     if plan.edits:
@@ -504,10 +493,9 @@ def _deleted_unplanned(comparison: Comparison, step: Touched) -> Iterator[Findin
 
 def _is_planned_removal(comparison: Comparison, id_: str) -> bool:
     """Return whether the plan deletes the cluster, or its entry is removed: both have a finding of their own."""
-    if id_ in _ids(comparison, *_REMOVALS):
-        return True
-    cluster = _own(comparison.old.cluster_named(id_))
-    return cluster is not None and cluster.name not in comparison.new.clusters
+    cluster = comparison.old.cluster_named(id_)
+    is_removed = cluster is not None and cluster.name not in comparison.new.clusters
+    return is_removed or id_ in _ids(comparison, *_REMOVALS)
 
 
 def _created_unplanned(comparison: Comparison, step: Touched) -> Iterator[Finding]:
@@ -516,8 +504,8 @@ def _created_unplanned(comparison: Comparison, step: Touched) -> Iterator[Findin
     subject = _subject(comparison, id_)
     if id_ in comparison.after.kept:
         return
-    cluster = _own(comparison.new.cluster_named(id_))
-    if cluster is None:
+    cluster = comparison.new.cluster_named(id_)
+    if cluster is None or cluster.adopted:
         kind = "cluster-orphaned" if step.fate is Fate.ADOPTED else "cluster-created"
         sentence = f"Pulumi creates or imports `{id_}`, which the catalog does not offer: submissions can't use it"
         yield KINDS[kind].of(subject, sentence, grade=Grade.BLOCKING)
@@ -548,6 +536,10 @@ def _differing_requests(comparison: Comparison, step: Touched, cluster: Cluster)
 def _subject(comparison: Comparison, id_: str) -> Subject:
     cluster = comparison.old.cluster_named(id_) or comparison.new.cluster_named(id_)
     return Subject("cluster", cluster.name if cluster else id_)
+
+
+def _idle_price(cluster: Cluster) -> Price:
+    return _price(cluster, cluster.minimum_machines)
 
 
 def _price(cluster: Cluster, groups: Iterable[MachineGroup]) -> Price:
