@@ -20,7 +20,7 @@ from slipway.model.budget import Budget
 from slipway.model.catalog.clusters import Pool
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import render
-from slipway.model.facts import QuotaFacts
+from slipway.model.facts import Facts
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.grades import APPROVE_ABOVE, BY_WORD, GRADES, REVIEWED, SUMS, asks_above
 from slipway.model.findings.kinds import KINDS
@@ -28,8 +28,6 @@ from slipway.model.findings.kinds import KINDS
 _Rules = Mapping[str, Mapping[str, Any]]
 _OURS = "slipway"
 """Slipway's own policy pack, whose rules are those of the stack file."""
-_POLICY = "policy"
-_ALLOWANCE = "allowance"
 _WARNING = "warning"
 _VIOLATED = "policy-violated"
 _LONGEST = 300
@@ -43,17 +41,16 @@ _MOST_OFF = 2
 class Limit:
     """A setting that restricts people or deployments."""
 
-    #: The first word of the kinds of findings about it.
-    kind: str
-    subject: Subject
+    #: In the stack file, below `slipway:`.
+    key: str
     meaning: str
     #: A larger one allows more; of a list, patterns that are allowed; None allows everything.
     value: Any
     shown: str
     #: The severity if it allows more.
     looser: Grade
-    #: The severity if an allowance allows less.
-    tighter: Grade = Grade.NOTE
+    #: The severity if it allows less; None for a rule or a check, which may be stricter.
+    tighter: Grade | None = None
 
 
 def answers(comparison: Comparison, side: Side) -> Iterator[Answer]:
@@ -162,24 +159,24 @@ def _limit_findings(comparison: Comparison) -> Iterator[Finding]:
     after = _limits(comparison, Side.AFTER)
     for key, either in {**after, **before}.items():
         nothing = replace(either, value=None, shown="no limit")
-        was = before.get(key, nothing)
-        now = after.get(key, nothing)
         if key not in _without_owner(comparison):
-            yield from _limit_finding(key, was, now)
+            yield from _limit_finding(before.get(key, nothing), after.get(key, nothing))
 
 
-def _limit_finding(key: str, was: Limit, now: Limit) -> Iterator[Finding]:
+def _limit_finding(was: Limit, now: Limit) -> Iterator[Finding]:
+    what = "allowance" if was.tighter else "policy"
+    subject = Subject(what, was.key.removeprefix("policy."))
     sentence = f"{was.meaning}: {was.shown} → {now.shown}"
-    field = f"slipway:{key}"
-    if _allows_more(key, was.value, now.value):
+    field = f"slipway:{was.key}"
+    if _allows_more(was.key, was.value, now.value):
         grade = max(was.looser, now.looser)
-        if was.kind == _ALLOWANCE and _is_small(was.value, now.value):
+        if was.tighter and _is_small(was.value, now.value):
             grade = Grade.WARNING
-        yield KINDS[f"{was.kind}-loosened"].of(was.subject, sentence, grade=grade, field=field)
-    elif was.kind == _ALLOWANCE and _allows_more(key, now.value, was.value):
+        yield KINDS[f"{what}-loosened"].of(subject, sentence, grade=grade, field=field)
+    elif now.tighter and _allows_more(was.key, now.value, was.value):
         is_first = was.value is None and now.tighter is Grade.WARNING
         grade = Grade.NOTE if is_first else now.tighter
-        yield KINDS["allowance-tightened"].of(was.subject, sentence, grade=grade, field=field)
+        yield KINDS["allowance-tightened"].of(subject, sentence, grade=grade, field=field)
 
 
 def _allows_more(key: str, was: Any, now: Any) -> bool:
@@ -224,102 +221,66 @@ def _budget(catalog: Catalog) -> Budget:
 
 
 def _limits(comparison: Comparison, side: Side) -> dict[str, Limit]:
-    """Return the limits of a side by their keys in the stack file, among them all rules that are deployed."""
+    """Return the limits of a side by their keys, among them all rules that are deployed."""
     facts = comparison.before if side is Side.BEFORE else comparison.after
-    return {
-        **_rules(facts.policy, comparison.before.policy),
-        **_checks(facts.policy, facts.quota),
-        **_budget_limits(_budget(facts.catalog)),
-        **_allowances(facts.catalog),
-    }
+    limits = (*_rules(facts.policy, comparison.before.policy), *_checks(facts), *_allowances(facts.catalog))
+    return {limit.key: limit for limit in limits}
 
 
-def _rules(policy: _Rules, deployed: _Rules) -> dict[str, Limit]:
+def _rules(policy: _Rules, deployed: _Rules) -> Iterator[Limit]:
     mandatory = policy.get(MANDATORY, {})
     # A rule that becomes mandatory is no looser.
-    levels = (
-        (MANDATORY, mandatory, Grade.BLOCKING),
-        (ADVISORY, {**policy.get(ADVISORY, {}), **mandatory}, Grade.NOTE),
-    )
-    limits = {}
-    for level, settings, grade in levels:
+    effective = {MANDATORY: mandatory, ADVISORY: {**policy.get(ADVISORY, {}), **mandatory}}
+    for level, grade in ((MANDATORY, Grade.BLOCKING), (ADVISORY, Grade.NOTE)):
         for rule in deployed.get(level, {}):
             # A rule that is switched off allows everything.
-            value = settings.get(rule) or None
-            shown = short(", ".join(map(_shown, value))) if isinstance(value, list) else _shown(value)
-            limits[f"policy.{level}.{rule}"] = Limit(
-                _POLICY, Subject(_POLICY, rule, level), f"{level} rule `{rule}` is loosened", value, shown, grade
-            )
-    return limits
+            value = effective[level].get(rule) or None
+            yield Limit(f"policy.{level}.{rule}", f"{level} rule `{rule}` is loosened", value, _shown(value), grade)
 
 
-def _checks(policy: _Rules, quota: QuotaFacts) -> dict[str, Limit]:
-    """Return the severities, the sums above which a change needs an approval, and the quota check."""
-    limits = {}
+def _checks(facts: Facts) -> Iterator[Limit]:
+    """Yield the severities, the sums above which a change needs an approval, and the quota check."""
+    grades = facts.policy.get(GRADES, {})
     for name, kind in REVIEWED.items():
-        grade = BY_WORD.get(str(policy.get(GRADES, {}).get(name)), kind.usual)
-        key = f"{GRADES}.{name}"
-        limits[key] = _check(key, f"severity of `{name}`", -grade, grade.review_word, max(grade, Grade.WARNING))
+        grade = BY_WORD.get(str(grades.get(name)), kind.usual)
+        looser = max(grade, Grade.WARNING)
+        yield Limit(f"policy.{GRADES}.{name}", f"severity of `{name}`", -grade, grade.review_word, looser)
     for name in SUMS:
-        limit = asks_above([policy], name)
-        key = f"{APPROVE_ABOVE}.{name}"
+        limit = asks_above([facts.policy], name)
         meaning = f"approvals for a higher `{name}` a month are needed above"
-        limits[key] = _check(key, meaning, limit, _usd(limit), Grade.BLOCKING)
-    return {
-        **{f"policy.{key}": limit for key, limit in limits.items()},
-        "quota.mode": _check("quota.mode", "quota check `mode`", quota.mode == "warn", quota.mode, Grade.WARNING),
-        "quota.strict": _check(
-            "quota.strict", "quota check `strict`", not quota.strict, str(quota.strict).lower(), Grade.WARNING
-        ),
-    }
+        yield Limit(f"policy.{APPROVE_ABOVE}.{name}", meaning, limit, _usd(limit), Grade.BLOCKING)
+    quota = facts.quota
+    yield Limit("quota.mode", "quota check `mode`", quota.mode == "warn", quota.mode, Grade.WARNING)
+    yield Limit("quota.strict", "quota check `strict`", not quota.strict, str(quota.strict).lower(), Grade.WARNING)
 
 
-def _check(key: str, meaning: str, value: Any, shown: str, grade: Grade) -> Limit:
-    return Limit(_POLICY, Subject(_POLICY, key), meaning, value, shown, grade)
+def _allowances(catalog: Catalog) -> Iterator[Limit]:
+    meaning = "submissions need a confirmation above, an hour"
+    above = catalog.confirm_above
+    yield Limit("workspace.confirmAbove", meaning, above, _usd(above), Grade.BLOCKING, Grade.NOTE)
+    agents = catalog.agents or AgentAllowance(0.0)
+    meaning = "AI agents can spend without a person, a day"
+    yield Limit("agents.perDay", meaning, agents.per_day, _usd(agents.per_day), Grade.BLOCKING, Grade.WARNING)
+    machines = agents.machines or None
+    meaning = "AI agents can use machines without a person"
+    yield Limit("agents.machines", meaning, machines, _shown(machines), Grade.BLOCKING, Grade.WARNING)
+    yield from _of_budget(_budget(catalog))
 
 
-def _budget_limits(budget: Budget) -> dict[str, Limit]:
-    amounts = {"budget.stack": budget.stack, **{f"budget.teams.{name}": usd for name, usd in budget.teams.items()}}
+def _of_budget(budget: Budget) -> Iterator[Limit]:
     looser = Grade.BLOCKING if budget.enforce else Grade.WARNING
     meaning = "can be spent a month"
-    limits = {}
-    for key, amount in amounts.items():
-        tighter = looser if amount == 0 else Grade.WARNING
-        limits[key] = _allowance(key, meaning, amount, _usd(amount), looser, tighter)
-    for name, amount in budget.users.items():
-        key = f"budget.users.{name}"
-        limits[key] = _allowance(key, meaning, amount, _usd(amount), Grade.WARNING, Grade.NOTE)
-    # The limits of users only warn.
-    enforced = _allowance(
-        "budget.enforce",
-        f"submissions beyond {few(f'{whose} {usd(limit)}' for whose, limit in budget.refusing.items())} a month",
-        not budget.enforce,
-        "rejected" if budget.enforce else "accepted",
-        Grade.BLOCKING,
-        Grade.NOTE,
-    )
-    return {**limits, "budget.enforce": enforced}
-
-
-def _allowances(catalog: Catalog) -> dict[str, Limit]:
-    agents = catalog.agents or AgentAllowance(0.0)
-    shown = join(f"`{machine}`" for machine in agents.machines) or "any"
-    limits = (
-        ("workspace.confirmAbove", "submissions need a confirmation above, an hour", catalog.confirm_above, Grade.NOTE),
-        ("agents.perDay", "AI agents can spend without a person, a day", agents.per_day, Grade.WARNING),
-    )
-    found = {
-        key: _allowance(key, meaning, amount, _usd(amount), Grade.BLOCKING, tighter)
-        for key, meaning, amount, tighter in limits
-    }
-    meaning = "AI agents can use machines without a person"
-    machines = agents.machines or None
-    found["agents.machines"] = _allowance("agents.machines", meaning, machines, shown, Grade.BLOCKING, Grade.WARNING)
-    return found
-
-
-def _allowance(key: str, meaning: str, value: Any, shown: str, looser: Grade, tighter: Grade) -> Limit:
-    return Limit(_ALLOWANCE, Subject(_ALLOWANCE, key), meaning, value, shown, looser, tighter)
+    amounts = {"stack": budget.stack, **{f"teams.{team}": amount for team, amount in budget.teams.items()}}
+    for name, amount in amounts.items():
+        tighter = Grade.WARNING if amount else looser
+        yield Limit(f"budget.{name}", meaning, amount, _usd(amount), looser, tighter)
+    for user, limit in budget.users.items():
+        # They only warn.
+        yield Limit(f"budget.users.{user}", meaning, limit, _usd(limit), Grade.WARNING, Grade.NOTE)
+    limits = few(f"{whose} {usd(limit)}" for whose, limit in budget.refusing.items())
+    shown = "rejected" if budget.enforce else "accepted"
+    meaning = f"submissions beyond {limits} a month"
+    yield Limit("budget.enforce", meaning, not budget.enforce, shown, Grade.BLOCKING, Grade.NOTE)
 
 
 def _usd(limit: float | None) -> str:
@@ -328,5 +289,7 @@ def _usd(limit: float | None) -> str:
 
 def _shown(setting: Any) -> str:
     if setting is None:
-        return "none"
-    return plain(setting) if isinstance(setting, float) else short(render(setting))
+        return "no limit"
+    if isinstance(setting, list | tuple):
+        return short(", ".join(map(str, setting)))
+    return short(plain(setting) if isinstance(setting, float) else render(setting))
