@@ -494,8 +494,9 @@ def _deleted_unplanned(comparison: Comparison, step: Touched) -> Iterator[Findin
 def _is_planned_removal(comparison: Comparison, id_: str) -> bool:
     """Return whether the plan deletes the cluster, or its entry is removed: both have a finding of their own."""
     cluster = comparison.old.cluster_named(id_)
-    is_removed = cluster is not None and cluster.name not in comparison.new.clusters
-    return is_removed or id_ in _ids(comparison, *_REMOVALS)
+    if cluster is not None and cluster.name not in comparison.new.clusters and not cluster.adopted:
+        return True
+    return id_ in _ids(comparison, *_REMOVALS)
 
 
 def _created_unplanned(comparison: Comparison, step: Touched) -> Iterator[Finding]:

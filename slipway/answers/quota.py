@@ -126,10 +126,12 @@ def _at_most(row: QuotaRow, facts: Facts) -> Answer:
     draw = row.most
     machines = sum(row.drawn.values()) // row.each
     possible = max(draw.room or 0, 0) // row.each
-    sentence = (
-        f"{_named(row.drawn)} can grow to {possible:,} of {machines:,} machines: "
-        f"limit {row.limit or 0:,}, {draw.enough:,} needed, {row.others or 0:,} used by others"
-    )
+    growth = f"can grow to {possible:,} of {machines:,} machines"
+    # Several pools may have machines of other sizes.
+    if len(row.drawn) > 1:
+        growth = "can't all grow to their maximum"
+    amounts = f"limit {row.limit or 0:,}, {draw.enough:,} needed, {row.others or 0:,} used by others"
+    sentence = f"{_named(row.drawn)} {growth}: {amounts}"
     is_strict = facts.quota.strict and facts.quota.mode == "enforce"
     grade = Grade.BLOCKING if is_strict else Grade.WARNING
     return _answer(_MOST, row.key, _subject(row), draw.short, sentence, _fix(row, draw.enough), grade)
@@ -145,7 +147,7 @@ def _unread(row: QuotaRow, dated: frozenset[str]) -> Answer:
 def _of_run(line: QuotaLine) -> Answer:
     limit = line.limit or 0
     largest = [name for name, amount in line.drawn.items() if amount > limit]
-    sentence = f"a run of {_named(dict.fromkeys(largest, 0))} needs {line.ceiling}: limit {limit:,}"
+    sentence = f"a run of {_named(dict.fromkeys(largest or line.drawn, 0))} needs {line.ceiling}: limit {limit:,}"
     subject = Subject("quota", _short_name(line.metric), "single run")
     return _answer(_MOST, line.key, subject, line.short, sentence, grade=KINDS[_MOST].usual)
 
