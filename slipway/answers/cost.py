@@ -26,7 +26,6 @@ MOST = "most-cost"
 _NOW = "now"
 _LOADS: Mapping[str, str] = {IDLE: "with nothing running", MOST: "with every pool at its maximum"}
 _SUBJECT = Subject("stack")
-_NOTHING = Answer("", (), _SUBJECT, values={"perHour": 0.0, "unpriced": 0})
 
 
 @dataclass(frozen=True)
@@ -72,43 +71,23 @@ def _at(catalog: Catalog, date: datetime, name: str) -> Iterator[Answer]:
 def findings(comparison: Comparison, differences: Sequence[Difference]) -> Iterator[Finding]:
     """Yield a finding for each of both costs that changes, and a budget that idle machines use up."""
     for kind in (IDLE, MOST):
-        changes = [_Change.of(difference) for difference in differences if difference.question == kind]
+        changes = [difference for difference in differences if difference.question == kind]
         if changes:
             yield _finding(comparison, kind, changes)
     if not comparison.unknown:
         yield from _budget(_budget_share(comparison.old), _budget_share(comparison.new))
 
 
-@dataclass(frozen=True)
-class _Change:
-    """A changed cost from a date on: USD an hour, and the machines without a price that come with it."""
-
-    date: str
-    before: float
-    after: float
-    unpriced: float
-
-    @classmethod
-    def of(cls, difference: Difference) -> _Change:
-        before = (difference.before or _NOTHING).values
-        after = (difference.after or _NOTHING).values
-        unpriced = float(after["unpriced"] or 0) - float(before["unpriced"] or 0)
-        return cls(difference.keys[0][0], float(before["perHour"] or 0), float(after["perHour"] or 0), unpriced)
-
-    @property
-    def rise(self) -> float:
-        return self.after - self.before
-
-
-def _finding(comparison: Comparison, kind: str, changes: Sequence[_Change]) -> Finding:
+def _finding(comparison: Comparison, kind: str, changes: Sequence[Difference]) -> Finding:
     """Return the finding about a cost: its highest rise at any date, or its smallest fall."""
-    highest = max(changes, key=lambda change: change.rise)
-    before = _month(highest.before)
-    after = _month(highest.after)
+    highest = max(changes, key=lambda change: _rise(change, "perHour"))
+    before = _month(_number(highest.before, "perHour"))
+    after = _month(_number(highest.after, "perHour"))
     rise = after - before
     more = "more" if rise > 0 else "less"
-    unpriced = max(change.unpriced for change in changes)
-    sentence = f"costs ${abs(rise):,} {more} a month {_LOADS[kind]} from {highest.date} on: ${before:,} → ${after:,}"
+    unpriced = max(_rise(change, "unpriced") for change in changes)
+    date = highest.keys[0][0]
+    sentence = f"costs ${abs(rise):,} {more} a month {_LOADS[kind]} from {date} on: ${before:,} → ${after:,}"
     if unpriced > 0:
         sentence = f"{sentence}; {unpriced:.0f} more machines have no known price"
     grade = Grade.NOTE
@@ -119,8 +98,8 @@ def _finding(comparison: Comparison, kind: str, changes: Sequence[_Change]) -> F
         sentence = f"{sentence}; a rise above ${limit:,.0f} needs an approval"
         grade = Grade.BLOCKING
     found = KINDS[kind].of(_SUBJECT, sentence, grade=grade)
-    facts = {"monthlyBefore": float(before), "monthlyAfter": float(after), "from": highest.date}
-    return replace(found, facts=facts, cost=highest.rise)
+    facts = {"monthlyBefore": float(before), "monthlyAfter": float(after), "from": date}
+    return replace(found, facts=facts, cost=_rise(highest, "perHour"))
 
 
 def _budget(before: float, after: float) -> Iterator[Finding]:
@@ -166,6 +145,15 @@ def _most(clusters: Iterable[Cluster]) -> float:
 
 def _most_ever(catalog: Catalog) -> float:
     return max(_most(clusters) for _, clusters in catalog.at_once)
+
+
+def _rise(difference: Difference, name: str) -> float:
+    return _number(difference.after, name) - _number(difference.before, name)
+
+
+def _number(answer: Answer | None, name: str) -> float:
+    values = answer.values if answer else {}
+    return float(values.get(name) or 0)
 
 
 def _month(per_hour: float) -> Decimal:

@@ -203,18 +203,21 @@ def _continued(comparison: Comparison) -> frozenset[str]:
 
 
 def _moves(comparison: Comparison) -> tuple[FieldDifference, ...]:
-    places = (
-        FieldDifference("gcp:project", comparison.old.project, comparison.new.project),
-        FieldDifference("gcp:region", comparison.old.region, comparison.new.region),
-    )
-    return tuple(place for place in places if place.before != place.after)
+    old = comparison.old
+    new = comparison.new
+    project = FieldDifference("gcp:project", old.project, new.project)
+    return _differing(project, FieldDifference("gcp:region", old.region, new.region))
 
 
 def _edits(old: Cluster, new: Cluster, home: str) -> tuple[FieldDifference, ...]:
     if not (old.id and new.id):
         return ()
     region = FieldDifference("region", old.region or home, new.region or home)
-    return (*([region] if old.region != new.region else []), *compare(old, new))
+    return (*_differing(region), *compare(old, new))
+
+
+def _differing(*fields: FieldDifference) -> tuple[FieldDifference, ...]:
+    return tuple(field for field in fields if field.before != field.after)
 
 
 def _of(kind: str, plan: ClusterPlan, sentence: str, fix: str = "", *, grade: Grade, key: str = "") -> Finding:
