@@ -254,6 +254,8 @@ def _gone(plan: ClusterPlan) -> Iterator[Finding]:
     elif plan.dormancy and not plan.was.id:
         sentence = _with_facts(f"create later: {plan.dormancy}", idle=dollars(_idle_price(plan.becomes)))
         yield _of(_CHANGED, plan, sentence, grade=Grade.NOTE, key="from")
+    elif isinstance(plan.was, DormantCluster) and not plan.becomes.id:
+        yield _of(_CHANGED, plan, "removed from the stack before its cluster was created", grade=Grade.NOTE)
 
 
 def _created(plan: ClusterPlan) -> Finding:
