@@ -138,7 +138,10 @@ def test_capacity_becomes_less() -> None:
     assert (part.grade, part.sentence) == (WARNING, "`a3-highgpu-8g` at most 4 → 2")
     two = cluster("h100", pool("workers", H100, 2, 4))
     part = found(facts(two), facts(OLD), clusters=[living(two)])["capacity-changed"]
-    assert (part.grade, part.sentence) == (BLOCKING, "`NVIDIA_H100_80GB` always ready 16 → 8; `a3-highgpu-8g` always ready 2 → 1")
+    assert (part.grade, part.sentence) == (
+        BLOCKING,
+        "`NVIDIA_H100_80GB` always ready 16 → 8; `a3-highgpu-8g` always ready 2 → 1",
+    )
     small = found(facts(cluster("cpu", pool(low=2))), facts(cluster("cpu", pool(low=1))))["capacity-changed"]
     assert small.grade is WARNING
     assert "capacity-changed" not in found(facts(OLD), facts(NEW))

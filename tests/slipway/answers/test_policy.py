@@ -73,7 +73,12 @@ def test_a_pack_of_the_team_objects() -> None:
     [
         (HERE, {}, BLOCKING, "mandatory rule `regions` is loosened: us-central1 → no limit"),
         (HERE, {"mandatory": {"regions": ["us-*", "us-central1"]}}, BLOCKING, "us-central1 → us-*, us-central1"),
-        (HERE, {"advisory": HERE["mandatory"]}, BLOCKING, "mandatory rule `regions` is loosened: us-central1 → no limit"),
+        (
+            HERE,
+            {"advisory": HERE["mandatory"]},
+            BLOCKING,
+            "mandatory rule `regions` is loosened: us-central1 → no limit",
+        ),
         ({"advisory": {"mostCost": 900}}, {"advisory": {"mostCost": 9000}}, NOTE, "900 → 9000"),
         ({"advisory": {"quotaHeadroom": 20}}, {"advisory": {"quotaHeadroom": 10}}, NOTE, "20 → 10"),
         ({"grades": {}}, {"grades": {"jobs-cancelled": "warning"}}, BLOCKING, "blocking → warning"),
