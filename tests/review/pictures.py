@@ -11,7 +11,7 @@ from pathlib import Path
 
 from markdown_it import MarkdownIt
 
-from slipway.reviewing.told.comment import comment
+from slipway.reviewing.render.comment import comment
 from tests import chromium
 from tests.docs import goldens
 from tests.review.cases.others import CASES

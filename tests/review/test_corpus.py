@@ -96,7 +96,7 @@ def test_a_comment_is_the_same_in_each_process() -> None:
     says = "A cluster becomes a team's, where sessions of all may run alone and another team has a share"
     assert says in CASES
     code = (
-        "from slipway.reviewing.told.comment import comment; from tests.review.corpus import CASES; "
+        "from slipway.reviewing.render.comment import comment; from tests.review.corpus import CASES; "
         f"from tests.review.play import play; print(comment((play(CASES[{says!r}]),)))"
     )
     # These two seeds put the names of its clusters into either order.

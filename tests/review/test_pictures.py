@@ -1,14 +1,15 @@
 """A comment as a page: only what GitHub would show, and nothing that loads or runs. # N5"""
 
+from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
 import pytest
-from slipway.reviewing.consequence import consequence
 
 from slipway.model.findings.finding import Subject
+from slipway.model.findings.kinds import KINDS
+from slipway.reviewing.render.comment import comment
 from slipway.reviewing.review import Review
-from slipway.reviewing.told.comment import comment
 from tests import chromium
 from tests.docs import goldens
 from tests.review.pictures import draw, html_of
@@ -34,7 +35,8 @@ class Elements(HTMLParser):
 
 
 def test_hostile_names_are_shown_and_do_nothing() -> None:
-    hostile = consequence("template-gone", Subject("template", HOSTILE), f"is {HOSTILE}", details=(HOSTILE,))
+    hostile = KINDS["submission-rejected"].of(Subject("template", HOSTILE), f"is {HOSTILE}", HOSTILE)
+    hostile = replace(hostile, details=(HOSTILE,))
     page = html_of(comment((Review("prod", (hostile,), plan=(HOSTILE,), quoted=(HOSTILE,)),)))
     found = Elements()
     found.feed(page)
