@@ -74,9 +74,8 @@ def unannounced(reviews: Iterable[Review]) -> Iterator[GateObstacle]:
 
 
 def _is_announced(review: Review, finding: Finding) -> bool:
-    if KINDS[finding.kind].adds and finding.subject.name in review.added:
-        return False
-    return is_announced(finding.kind, finding.grade)
+    is_edit = KINDS[finding.kind].adds and finding.subject.name in review.added
+    return not is_edit and is_announced(finding.kind, finding.grade)
 
 
 def _continues(review: Review, finding: Finding) -> bool:

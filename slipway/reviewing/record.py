@@ -59,10 +59,7 @@ def record_of(reviews: Sequence[Review], tree: str) -> Record:
 
 def written_with(comment: str, records: Iterable[Record]) -> Record | None:
     """Return the record that a comment was written with; None without it. Several may have its name."""
-    for record in records:
-        if comment.rstrip().endswith(record.remark):
-            return record
-    return None
+    return next((record for record in records if comment.rstrip().endswith(record.remark)), None)
 
 
 def unpacked(packed: bytes, name: str) -> Record:

@@ -19,6 +19,7 @@ from tests.slipway.reviewing.builders import (
     facts,
     job,
     kept,
+    limits,
     living,
     offer,
     pool,
@@ -49,31 +50,28 @@ def quiet(stack: str) -> Review:
     return replace(review(change(same, same, clusters=[living(SMALL)])), stack=stack)
 
 
+LIMITS = limits(
+    {"custom_model_training_cpus": 2_200, "custom_model_training_a3_cpus": 1_248}
+    | {"custom_model_training_nvidia_h100_gpus": 32, "custom_model_training_pd_ssd": 100_000}
+)
+
+
 def rolls() -> str:
     """Return the comment on a maximum that is raised while two jobs run."""
     before = facts(SMALL, OLD, LORA, quota=quota(line(0, 32)))
     after = facts(SMALL, NEW, kept(OLD, *JOBS), LORA, quota=quota(line(0, 48)))
-    return comment([quiet("dev"), review(change(before, after, clusters=LIVING, jobs=JOBS))], Place(TREE, BASE))
-
-
-def goes() -> str:
-    """Return the comment on a cluster that is taken out of the stack file, while the template that needs it stays."""
-    before = facts(SMALL, OLD, LORA, quota=quota(CPUS, line(0, 32)))
-    left = template("gemma2-lora", offer("spot", available=False, why="no pool of this stack fits"))
-    after = facts(SMALL, kept(OLD, *JOBS), left, quota=quota(CPUS))
-    return comment([review(change(before, after, clusters=LIVING, jobs=JOBS))], Place(TREE, BASE))
+    changed = review(change(before, after, clusters=LIVING, jobs=JOBS, limits=LIMITS))
+    return comment([quiet("dev"), changed], Place(TREE, BASE))
 
 
 def grades() -> str:
-    """Return tables of the default grade of each kind, by section."""
-    parts = []
+    """Return the table of the default grade of each kind, by section."""
+    lines = ["| section | | finding type | it is reported if |", "|---|---|---|---|"]
     for section in dict.fromkeys(kind.section for kind in REVIEWED.values()):
         rows = [kind for kind in REVIEWED.values() if kind.section is section]
         rows.sort(key=lambda kind: -kind.usual)
-        lines = [f"| {section.value} | | |", "|---|---|---|"]
-        lines += [f"| {SIGNS[kind.usual]} | `{kind.word}` | {kind.means} |" for kind in rows]
-        parts.append("\n".join(lines))
-    return "\n\n".join(parts)
+        lines += [f"| {section.value} | {SIGNS[kind.usual]} | `{kind.word}` | {kind.means} |" for kind in rows]
+    return "\n".join(lines)
 
 
 def health() -> str:

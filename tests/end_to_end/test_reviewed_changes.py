@@ -60,7 +60,7 @@ FAILING = (the_program_fails, a_check_fails)
 CASES: dict[Callable[[Checkout], None], set[str]] = {
     nothing: set(),
     the_stack_is_edited: {
-        *("cluster-new-generation", "jobs-finish-on-old", "most-cost", "submitter-gone"),
+        *("cluster-new-generation", "jobs-finish-on-old", "most-cost", "access-lost"),
         "quota-check-weaker",
     },
     the_template_is_edited: {"default-changed", "parameter-added", "executor-image-changed", "code-changed"},

@@ -35,8 +35,9 @@ class Elements(HTMLParser):
 
 
 def test_hostile_names_are_shown_and_do_nothing() -> None:
-    hostile = KINDS["submission-rejected"].of(Subject("template", HOSTILE), f"is {HOSTILE}", HOSTILE)
-    hostile = replace(hostile, details=(HOSTILE,))
+    hostile = replace(
+        KINDS["submission-rejected"].of(Subject("template", HOSTILE), f"is {HOSTILE}", HOSTILE), details=(HOSTILE,)
+    )
     page = html_of(comment((Review("prod", (hostile,), plan=(HOSTILE,), quoted=(HOSTILE,)),)))
     found = Elements()
     found.feed(page)

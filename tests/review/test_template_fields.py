@@ -5,8 +5,8 @@ from functools import partial
 from typing import Any
 
 import pytest
-from slipway.answers.settings import settings
 
+from slipway.answers.settings import settings
 from slipway.google.catalog.document import read, write
 from slipway.model.kinds.settings import Study
 from slipway.reviewing.change.reading import as_declared

@@ -160,7 +160,7 @@ class PolicyEntry(Entry):
     grades: Annotated[dict[Annotated[str, bounds.KIND], Annotated[str, bounds.GRADE]], bounds.GRADES] = Field(
         default={},
         description="Other grades for what reviews find (docs/findings.md), by kind.",
-        examples=["{submitter-gone: warning}"],
+        examples=["{access-lost: warning}"],
     )
     approve_above: dict[Annotated[str, bounds.SUM], Annotated[float, bounds.COST]] = Field(
         default={},

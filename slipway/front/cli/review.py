@@ -234,15 +234,13 @@ def _located(reviews: list[_Sourced], head: str | None, files: Files) -> list[_S
 def _named_apart(reviews: list[_Sourced]) -> list[Review]:
     """Return the reviews. Stacks of several projects that have one name get their project's folder as well."""
     times = Counter(each.review.stack for each in reviews)
-    named: dict[str, Review] = {}
+    named = []
     for each in reviews:
         review = each.review
         if times[review.stack] > 1 and each.folder:
             review = replace(review, stack=f"{review.stack} in {each.folder}")
-        if review.stack in named:
-            raise ConfigError(f"stack {quoted(review.stack)} has several sources", fix="name one source for each stack")
-        named[review.stack] = review
-    return list(named.values())
+        named.append(review)
+    return named
 
 
 def _redacted(reviews: list[Review], *, is_redacted: bool) -> list[Review]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 
 from slipway.answers.cost import Costs
@@ -27,25 +27,31 @@ def headline(reviews: Sequence[Review], rows: Rows, *, folder: str = "") -> str:
 
 
 def _counts(reviews: Sequence[Review], rows: Rows) -> list[str]:
-    """Return the numbers of resources by severity; without any, those of changes, settings or known findings."""
-    grades = Counter(row.grade for row in rows.all if not (row.on_main or refuses(row.lead)))
-    blocking, warnings, notes = (grades[grade] for grade in (Grade.BLOCKING, Grade.WARNING, Grade.NOTE))
+    """Return the numbers of resources by severity; without any, that of changes, settings or known findings."""
+    news = [row for row in rows.all if not row.on_main]
+    grades = Counter(row.grade for row in news if not refuses(row.lead))
+    return _present(
+        {
+            "⛔ rejected": any(review.refused for review in reviews),
+            f"⛔ {grades[Grade.BLOCKING]} blocking": grades[Grade.BLOCKING],
+            f"⚠ {counted(grades[Grade.WARNING], 'warning')}": grades[Grade.WARNING],
+            "⚠ incomplete": any(review.incomplete for review in reviews),
+        }
+    ) or _mild(sum(len(review.settings) for review in reviews), grades[Grade.NOTE], len(rows.all) - len(news))
+
+
+def _mild(settings: int, notes: int, known: int) -> list[str]:
+    """Return the first number that is not 0: of changes, changed settings or findings that main has already."""
     parts = {
-        "⛔ rejected": any(review.refused for review in reviews),
-        f"⛔ {blocking} blocking": blocking,
-        f"⚠ {counted(warnings, 'warning')}": warnings,
-        "⚠ incomplete": any(review.incomplete for review in reviews),
+        f"• {counted(notes, 'change')}": notes,
+        f"• {counted(settings, 'changed setting')}": settings,
+        f"✓ nothing new, {counted(known, 'finding')} {ON_MAIN}": known,
     }
-    shown = [part for part, is_shown in parts.items() if is_shown]
-    if not shown and notes:
-        shown.append(f"• {counted(notes, 'change')}")
-    settings = sum(len(review.settings) for review in reviews)
-    if not shown and settings:
-        shown.append(f"• {counted(settings, 'changed setting')}")
-    known = sum(row.on_main for row in rows.all)
-    if not shown and known:
-        shown.append(f"✓ nothing new, {counted(known, 'finding')} {ON_MAIN}")
-    return shown
+    return _present(parts)[:1]
+
+
+def _present(parts: Mapping[str, int]) -> list[str]:
+    return [part for part, number in parts.items() if number]
 
 
 def _cost_change(reviews: Iterable[Review]) -> list[str]:
@@ -73,15 +79,10 @@ def brief(amount: Decimal) -> str:
     """Return `+$1.7k`, `−$886k`, `+$45`."""
     sign = "−" if amount < 0 else "+"
     size = abs(amount)
-    if size >= 10**6:
-        return f"{sign}${_digits(size / 10**6)}M"
-    if size >= 10**3:
-        return f"{sign}${_digits(size / 10**3)}k"
-    return f"{sign}${size:.0f}"
-
-
-def _digits(number: Decimal) -> str:
-    return f"{number:.1f}" if number < 10 else f"{number:,.0f}"
+    if size < 1000:
+        return f"{sign}${size:.0f}"
+    thousands = size / 1000
+    return f"{sign}${thousands:.1f}k" if thousands < 10 else f"{sign}${thousands:,.0f}k"
 
 
 def standing_line(review: Review) -> str:

@@ -50,7 +50,7 @@ STACK = read(
               dnsPeeringConfigs: [{ domain: corp.example., targetProject: net, targetNetwork: shared }]
           theirs: { id: research, pools: { cpu: { machine: n1-standard-4, replicas: { min: 1, max: 2 } } } }
         slipway:quota: { mode: request, contactEmail: ml@acme.example, strict: true }
-        slipway:policy: { mandatory: { regions: [us-central1], idleCost: 1000 }, grades: { submitter-gone: warning } }
+        slipway:policy: { mandatory: { regions: [us-central1], idleCost: 1000 }, grades: { access-lost: warning } }
         slipway:budget: { stack: 80000, teams: { vision: 30000 }, enforce: true }
         slipway:agents: { perDay: 50, machines: [n1-standard-8] }
         slipway:sessions: { max: 90m, pools: [team-b/cpu] }

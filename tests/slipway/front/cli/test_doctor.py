@@ -99,7 +99,7 @@ def test_what_a_mend_means_never_stands_in_the_way_of_copying_it(columns: int | 
 
 
 def test_the_guide_has_every_kind_with_its_grade() -> None:
-    page = (ROOT / "docs" / "findings.md").read_text("utf-8")
+    page = (ROOT / "docs" / "doctor.md").read_text("utf-8")
     for kind in (finding_kind for finding_kind in KINDS.values() if finding_kind.section is Section.HEALTH):
         assert f"| {SIGNS[kind.usual][0]} | `{kind.word}` | {kind.means} |" in page, kind.word
 

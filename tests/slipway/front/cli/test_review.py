@@ -87,7 +87,6 @@ def test_the_gate_is_shut_and_a_deployment_by_itself_does_what_was_announced(rev
         (("--main", "missing", EDIT), "'missing' can't be read"),
         ((), "Missing argument"),
         ((EDIT, REFUSED, EDIT), "is named twice"),
-        ((EDIT, REFUSED), "has several sources"),
         (("-",), "stdin is closed"),
         ((EDIT, "--files", "-"), "stdin is closed"),
     ],
