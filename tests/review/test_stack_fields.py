@@ -5,7 +5,6 @@ from inspect import getmembers, isclass
 
 import pytest
 
-from slipway.answers.settings import settings
 from slipway.authoring.stack import config, entries
 from slipway.authoring.stack.entries import Entry
 from tests.review.case import Case, Edit, h100, stack, template

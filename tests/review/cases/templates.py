@@ -59,10 +59,6 @@ CASES = (
         world=LATELY,
     ),
     Case(
-        "Jobs may run as training pipelines, and the template names no model",
-        (template("tune", '"custom-job")', '"custom-job", "training-pipeline")'),),
-    ),
-    Case(
         "Jobs run as training pipelines instead, and the template names no model",
         (more("digits", 'kinds=("training-pipeline",)'),),
         (warns("submission-changed", "digits"),),

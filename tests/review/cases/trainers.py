@@ -1,7 +1,7 @@
 """Trainers: accounts of jobs, who may act as them, and jobs whose account goes."""
 
-from tests.review.case import BUSY, Case, Edit, Job, World, blocks, more, stack, template, warns
-from tests.review.edits import ADA, BEN, LORA_TUNES, NIGHTLY, TEAM, trainer
+from tests.review.case import BUSY, Case, Edit, Job, World, blocks, stack, template, warns
+from tests.review.edits import ADA, BEN, LORA_TUNES, TEAM, trainer
 from tests.review.engine import ACCOUNT, PROJECT, TRAINER, WORKSPACE, deletes, does
 from tests.slipway.reviewing.builders import step
 
@@ -24,13 +24,6 @@ CASES = (
         "A fine-tuning with a token gets a trainer of its own, for one person",
         (trainer(ADA), LORA_TUNES),
         (warns("submission-changed", "lora"), warns("access-gained", "prod--tuning@acme-ml.iam.gserviceaccount.com")),
-        world=BUSY,
-    ),
-    Case(
-        "A template without secrets moves to the trainer that reads the token",
-        (more("tune", 'trainer="tuning"'),),
-        (warns("submission-changed", "tune"),),
-        given=(trainer(TEAM, ADA, NIGHTLY), LORA_TUNES),
         world=BUSY,
     ),
     Case(
