@@ -162,6 +162,20 @@ CASES = (
         world=h100_limit(32),
     ),
     Case(
+        "Two clusters that do not exist now get other pools, and a third is created",
+        (stack(REPLICAS, "replicas: { min: 1, max: 2 }"), cluster("more", "n1-standard-8", "1")),
+        (warns("takes-effect-later", "h100"), notes("cluster-created", "more")),
+        may=("capacity-changed", "submission-changed", *MONEY, "stack-warning"),
+        given=IN_DECEMBER,
+    ),
+    Case(
+        "A cluster that comes next month may grow further",
+        (stack(REPLICAS, "replicas: { min: 2, max: 5 }"),),
+        (warns("takes-effect-later", "h100"),),
+        may=("capacity-changed", "submission-changed", "stack-warning", "offer-unavailable"),
+        given=IN_DECEMBER,
+    ),
+    Case(
         "Fewer machines are allowed, by other patterns",
         (stack('machines: ["*"]', 'machines: ["n1-*", "a*"]'),),
         given=(mandatory('machines: ["*"]'),),
