@@ -1,6 +1,6 @@
 """Arguments of a job's command: values, places and names."""
 
-from tests.review.case import BUSY, Case, Edit, blocks, template, warns
+from tests.review.case import BUSY, Case, Edit, blocks, notes, template, warns
 from tests.review.edits import PRINTS, RANK, TASK
 
 PARSES = (
@@ -27,7 +27,7 @@ CASES = (
             template("lora", '    "--rank=${rank}",\n', '    "--rank=${rank}",\n    "--warmup=${warmup}",\n'),
             template("tune", '"--folds=${folds}"', '"--folds=${folds}", "--depth=9"'),
         ),
-        (warns("submission-changed", "lora"), warns("submission-changed", "tune")),
+        (notes("submission-changed", "lora"), warns("submission-changed", "tune")),
         given=(Edit(TASK, PRINTS, PARSES), PARSING),
     ),
     Case(

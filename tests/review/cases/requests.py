@@ -42,12 +42,7 @@ CASES = (
                 '"memoryLimit": 8.0, "accelerator": {"type": "NVIDIA_TESLA_T4", "count": "4"}',
             ),
         ),
-        (
-            blocks("deployment-rejected"),
-            warns("submission-changed", "train"),
-            warns("offer-unavailable", "train"),
-            warns("submission-warning", "train"),
-        ),
+        (blocks("deployment-rejected"), warns("submission-changed", "train"), warns("offer-unavailable", "train")),
         given=_ON_POOL,
     ),
     Case(
