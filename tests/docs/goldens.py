@@ -86,8 +86,16 @@ def health() -> str:
 
 def lots() -> str:
     """Return the table of the lots of unseen changes, whose figures strangers counted."""
-    head = "| lot | changes | harm named | harm with an open gate | false sentences | false alarms | open words, median / most |"
-    lines = [head, "|---|---|---|---|---|---|---|"]
+    columns = (
+        "lot",
+        "changes",
+        "harm named",
+        "harm with an open gate",
+        "false sentences",
+        "false alarms",
+        "open words",
+    )
+    lines = [f"| {' | '.join(columns)} |", "|---|---|---|---|---|---|---|"]
     for lot in json.loads(LOTS.read_text(encoding="utf-8")):
         share = round(100 * lot["named"] / lot["harmful"])
         figures = (
@@ -97,7 +105,7 @@ def lots() -> str:
             lot["openGates"],
             lot["falseSentences"],
             lot["falseAlarms"],
-            f"{lot['words']} / {lot['mostWords']}",
+            f"median {lot['words']}, most {lot['mostWords']}",
         )
         lines.append(f"| {' | '.join(map(str, figures))} |")
     return "\n".join(lines)

@@ -66,7 +66,6 @@ CASES = (
         may=("submission-changed", "submission-rejected"),
         given=(stack(BOUGHT, f"{BOUGHT}, until: 2026-11-10"),),
     ),
-    Case("A reservation has no dates any more", (stack(", until: 2026-12-10", ""),), given=ENDS),
     Case(
         "A limit of nothing rejects from now on",
         (stack("enforce: false", "enforce: true"),),

@@ -32,10 +32,6 @@ CASES = (
         world=World(limits={"nvidia_h100_gpus": 24}),
     ),
     Case(
-        "Pools at their maximum have to fit from now on",
-        (stack("slipway:quota: { mode: enforce,", "slipway:quota: { mode: enforce, strict: true,"),),
-    ),
-    Case(
         "Both generations at once do not fit, though each does",
         (stack(LABELS, "labels: { team: platform }"),),
         (blocks("quota-short-now", GPUS),),

@@ -51,12 +51,6 @@ CASES = (
         given=(trainer(), LORA_TUNES),
     ),
     Case(
-        "A person leaves a trainer as which the whole domain may submit, and a list of three stays",
-        (stack(f"        - {BEN}\n        - {ADA}\n", f"        - {BEN}\n"),),
-        (),
-        given=(trainer(BEN, ADA, TEAM, "domain:acme.example"), LORA_TUNES),
-    ),
-    Case(
         "A trainer gets another name, keeps its account, and has another member",
         (
             stack("    tuning:\n", "    tuners:\n      account: prod--tuning\n"),

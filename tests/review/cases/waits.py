@@ -1,8 +1,7 @@
 """Waits, time limits and retries of jobs, and their order of capacity types."""
 
-from tests.review.case import BUSY, Case, blocks, imports, more, notes, stack, template, warns
-from tests.review.edits import ALLOWED, IN_BOTH, LARGER_SHAPE, OTHER_REGIONS, SEVERAL, VERSION_TYPE, WITH_BOTH
-from tests.review.engine import PROJECT, creates
+from tests.review.case import Case, blocks, imports, more, notes, stack, template, warns
+from tests.review.edits import ALLOWED, IN_BOTH, LARGER_SHAPE, OTHER_REGIONS, SEVERAL, WITH_BOTH
 
 HARSH = stack("    advisory:\n", "    grades: { submission-changed: blocking }\n    advisory:\n")
 RESTARTED = "scheduling=Scheduling(restart_job_on_worker_restart=True)"
@@ -17,13 +16,6 @@ CASES = (
         (HARSH, template("evals", "timeout_s=7200", "timeout_s=3600")),
         (blocks("submission-changed", "evals"),),
         may=("submission-changed",),
-    ),
-    Case(
-        "The secret that running jobs read gets another value, which a restart reads",
-        finds=(),
-        may=("resource-changed",),
-        steps=creates(VERSION_TYPE, "hf-token-4", {"secret": f"projects/{PROJECT}/secrets/hf-token"}),
-        world=BUSY,
     ),
     Case(
         "Trials of one machine each begin again whenever their machine does",

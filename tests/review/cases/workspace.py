@@ -88,12 +88,6 @@ CASES = (
         world=BROUGHT,
     ),
     Case(
-        "The page of all jobs and costs goes",
-        (without("board: true"),),
-        (warns("access-lost"),),
-        given=(workspace("board: true"),),
-    ),
-    Case(
         "Nobody is told of jobs any more",
         (without("notify: chat"),),
         (warns("access-lost", "workspace"),),
