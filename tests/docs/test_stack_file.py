@@ -50,7 +50,7 @@ TITLES = {
     "PolicyEntry": "`slipway:policy`",
     "PolicyRulesEntry": "`mandatory` and `advisory` of a policy",
 }
-RENEWED = {"bucket-created": "new bucket", "account-created": "new account", "account-changed": "new account"}
+RENEWED = {"AlternativeEntry.region": "new bucket", "TrainerEntry.account": "new account"}
 Definition = Mapping[str, Any]
 
 
@@ -150,10 +150,10 @@ def edit(name: str) -> str:
     edits = edits if isinstance(edits, tuple) else (edits,)
     if _ids(given) & _ids((*given, *edits)) != _ids(given):
         return "new cluster"
-    found = play(Case(name, edits, given=given)).consequences
+    found = play(Case(name, edits, given=given)).findings
     if any("can't become" in finding.sentence for finding in found):
         return "refused"
-    return next((RENEWED[choice.kind] for choice in found if choice.kind in RENEWED), "at once")
+    return RENEWED.get(name, "at once")
 
 
 def _ids(edits: tuple[Edit, ...]) -> set[tuple[str, str]]:

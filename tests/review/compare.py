@@ -94,6 +94,8 @@ def main(old_file: Path, out: Path) -> None:
     old = json.loads(old_file.read_text("utf-8"))
     found: list[Miss] = []
     blocking = 0
+    #: Cases that were blocking, and whether they still are.
+    gates: list[bool] = []
     wrong: list[str] = []
     for says, case in CASES.items():
         try:
@@ -105,15 +107,21 @@ def main(old_file: Path, out: Path) -> None:
         if not result.perfect:
             wrong.append(f"- {says}: {result}")
         before = old.get(says, {}).get("findings", [])
-        blocking += len({resource(part["subject"]) for part in before if part["grade"] == "BLOCKING"})
+        resources = {resource(part["subject"]) for part in before if part["grade"] == "BLOCKING"}
+        blocking += len(resources)
+        if resources:
+            gates.append(any(part.grade is Grade.BLOCKING for part in review.findings))
         found += misses(says, before, review)
     out.write_text("\n".join(_page(found, blocking, wrong)), encoding="utf-8")
     sys.stdout.write(f"{blocking - len(found)} of {blocking} blocking resources are found again\n")
+    sys.stdout.write(f"{sum(gates)} of {len(gates)} closed gates are closed again\n")
     sys.stdout.write(f"{len(CASES) - len(wrong)} of {len(CASES)} cases are as expected\n")
 
 
 def _page(found: list[Miss], blocking: int, wrong: list[str]) -> Iterable[str]:
     yield f"# {blocking - len(found)} of {blocking} blocking resources are found again\n"
+    reasons = Counter(miss.reason.partition(":")[0] for miss in found)
+    yield from (f"- {reason}: {count}" for reason, count in reasons.most_common())
     kinds = Counter(miss.kind for miss in found)
     for kind, count in kinds.most_common():
         yield f"\n## {kind} ({count})\n"
