@@ -16,12 +16,13 @@ from slipway.authoring.template.stack_machines import on_stack
 from slipway.model.budget import Budget
 from slipway.model.fingerprint import fingerprint_of
 from slipway.model.machines.spec import Disk, MachineSpec
+from slipway.reviewing.reviewer import review
 from slipway.template import WorkerPool
 from tests.docs.console import blocks
 from tests.docs.test_job_template import BASE
 from tests.review.case import STACK, Case, Edit
 from tests.review.checkout import text
-from tests.review.play import play
+from tests.review.play import change_of
 from tests.review.test_stack_fields import EDITS, GIVEN
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "stack-file.md"
@@ -50,7 +51,6 @@ TITLES = {
     "PolicyEntry": "`slipway:policy`",
     "PolicyRulesEntry": "`mandatory` and `advisory` of a policy",
 }
-RENEWED = {"AlternativeEntry.region": "new bucket", "TrainerEntry.account": "new account"}
 Definition = Mapping[str, Any]
 
 
@@ -150,10 +150,13 @@ def edit(name: str) -> str:
     edits = edits if isinstance(edits, tuple) else (edits,)
     if _ids(given) & _ids((*given, *edits)) != _ids(given):
         return "new cluster"
-    found = play(Case(name, edits, given=given)).findings
-    if any("can't become" in finding.sentence for finding in found):
+    change = change_of(Case(name, edits, given=given))
+    if any(finding.kind == "deployment-rejected" for finding in review(change).findings):
         return "refused"
-    return RENEWED.get(name, "at once")
+    old, new = change.comparison.old, change.comparison.new
+    if set((new.work_elsewhere or {}).values()) - set((old.work_elsewhere or {}).values()):
+        return "new bucket"
+    return "new account" if set(new.trainers.values()) - set(old.trainers.values()) else "at once"
 
 
 def _ids(edits: tuple[Edit, ...]) -> set[tuple[str, str]]:

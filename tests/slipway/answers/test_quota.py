@@ -68,8 +68,9 @@ def test_a_new_cluster_does_not_fit_beside_the_old_one() -> None:
     asked = replace(quota(mode="request"), requests={GPUS: 48})
     waits = findings(compared(facts(OLD), facts(NEW, quota=asked), gpus=8))["quota-short-now"]
     assert waits.grade is WARNING and "requested 48" in waits.sentence
-    in_place = [facts(replace(side, replacement=IN_PLACE)) for side in (OLD, NEW)]
-    assert "quota-short-now" not in findings(compared(*in_place, gpus=8))
+    old = facts(replace(OLD, replacement=IN_PLACE))
+    new = facts(replace(NEW, replacement=IN_PLACE))
+    assert "quota-short-now" not in findings(compared(old, new, gpus=8))
 
 
 def test_an_increase_that_can_not_be_requested_is_not_advised() -> None:

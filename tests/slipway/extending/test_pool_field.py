@@ -60,6 +60,7 @@ def test_a_field_of_a_pool_is_its_row_for_all_who_compare(tmp_path: Path, edited
         """
 import json
 from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
 from vertex_local.vertex.clusters import rules
 from vertex_local.vertex.clusters.records import pool_of
@@ -77,8 +78,10 @@ from slipway.deploying.generations.adoption import differences
 from slipway.deploying.generations.generations import unlike
 from slipway.deploying.generations.published_clusters import departures, published
 from slipway.model.machines.spec import compared
-from slipway.reviewing.rules.clusters.machines import alike
-from slipway.reviewing.rules.clusters.cluster_change import edits
+from slipway.answers.comparison import Comparison, World
+from slipway.answers.settings import settings
+from slipway.model.facts import Facts
+from slipway.google.live import Live
 from slipway.model.rules.rule import Worker
 from slipway.authoring.stack.stack import parse
 from slipway.authoring.stack.structure import schema_text
@@ -91,6 +94,11 @@ def current(more):
 
 def worker_pools(pools):
     return defaulted({"displayName": "x", "jobSpec": {"workerPoolSpecs": pools}})["jobSpec"]["workerPoolSpecs"]
+
+def changed_settings(old, new):
+    world = World(Live(clusters=(), jobs=(), limits={}, catalog=None), datetime(2026, 1, 1, tzinfo=UTC))
+    sides = [Facts(replace(whole, clusters={"h100": cluster})) for cluster in (old, new)]
+    return [[row.key, row.before, row.after] for row in settings(Comparison.between("prod", *sides, world))]
 
 def lives(one, id):
     return PersistentResource.read({"name": id, "state": "RUNNING", **one.request("prod")})
@@ -113,13 +121,14 @@ print(json.dumps({
     "shapes": len({pool_of(one["resourcePools"][0]).shape for one in (asked, less)}),
     "provider": [to_api(fields, asked) == asked, from_api(fields, asked) == asked],
     "changed": sorted(changed(Provided.schema, less, asked)),
-    "review": [str(one) for one in edits(old, new)],
+    "review": changed_settings(old, new),
     "engine": [one.key for one in departures(new, otherwise.spec, "prod")],
     "drift": [[one.field, one.sentence] for one in of_clusters(read, (otherwise,))],
     "adoption": list(differences(replace(plain.spec, adopted=Adoption("team-a")), lives(split, "team-a"))),
     "matched": [key for key, ours, theirs in compared(*machines) if ours != theirs],
     "by hand": unlike(split, otherwise),
-    "alternatives": [alike([Alternative(one.pools)], [Alternative(new.pools)]) for one in (old, read.clusters["h100"])],
+    "alternatives": changed_settings(*(replace(old, alternatives=(Alternative(one.pools),)) for one in (old, new))),
+    "same": changed_settings(read.clusters["h100"], new),
 }))
 """.replace("WRITTEN", WRITTEN),
     )
@@ -130,14 +139,15 @@ print(json.dumps({
     assert outcome["kept"] and outcome["job"] and outcome["shapes"] == 2
     assert outcome["provider"] == [True, True]
     assert outcome["changed"] == ["resourcePools"]
-    assert [sentence.replace("`", "") for sentence in outcome["review"]] == [f"{key} none → {value}"]
+    assert outcome["review"] == [[key, "", value]]
     assert outcome["engine"] == [key]
     ((field, sentence),) = outcome["drift"]
     assert field == key and sentence.startswith(f"{key} is none") and sentence.endswith(f" {value}")
     (adoption,) = outcome["adoption"]
     assert f"h100.{key}: " in adoption and f"team-a has {value}; write `gpuPartition: {value}`" in adoption
     assert f"it has none as {key}, " in outcome["by hand"] and f"asks for {value}" in outcome["by hand"]
-    assert outcome["alternatives"] == [False, True]
+    ((changed, *_),) = outcome["alternatives"]
+    assert changed.startswith("alternatives") and outcome["same"] == []
     assert outcome["matched"] == ["gpuPartitionSize"]
     schema = outcome["schema"]
     assert schema["$defs"]["PoolEntry"]["properties"].pop("gpuPartition")["description"] == "A size."
