@@ -110,9 +110,9 @@ def _now(row: QuotaRow, facts: Facts, dated: frozenset[str]) -> Answer:
     needed = sum(row.created.values())
     requests = facts.quota.requests or {}
     asked = 0 if row.elsewhere else requests.get(row.metric, 0)
-    sentence = (
-        f"{_named(row.created)} needs {needed:,} more now: limit {limit:,}, short by {row.short:,}, requested {asked:,}"
-    )
+    sentence = f"{_named(row.created)} needs {needed:,} more now: limit {limit:,}, short by {row.short:,}"
+    if asked:
+        sentence = f"{sentence}, requested {asked:,}"
     grade = Grade.WARNING if asked >= limit + row.short else Grade.BLOCKING
     kind = _NOW
     # A deployment leaves out a cluster whose season begins without quota.
@@ -130,7 +130,9 @@ def _at_most(row: QuotaRow, facts: Facts) -> Answer:
     # Several pools may have machines of other sizes.
     if len(row.drawn) > 1:
         growth = "can't all grow to their maximum"
-    amounts = f"limit {row.limit or 0:,}, {draw.enough:,} needed, {row.others or 0:,} used by others"
+    amounts = f"limit {row.limit or 0:,}, {draw.enough:,} needed"
+    if row.others:
+        amounts = f"{amounts}, {row.others:,} used by others"
     sentence = f"{_named(row.drawn)} {growth}: {amounts}"
     is_strict = facts.quota.strict and facts.quota.mode == "enforce"
     grade = Grade.BLOCKING if is_strict else Grade.WARNING

@@ -14,6 +14,7 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass
 from datetime import datetime
 from enum import Enum
 from functools import cache, partial, reduce
+from operator import or_
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -279,7 +280,7 @@ def _reader(hint: Any) -> _Reader:
     if origin in (Union, UnionType):
         kinds = tuple(argument for argument in arguments if argument is not NoneType)
         if len(kinds) < len(arguments):
-            return _or_null(_reader(Union[kinds]))
+            return _or_null(_reader(reduce(or_, kinds)))
         lists = [_reader(argument) for argument in kinds if get_origin(argument) is tuple]
         single = _plain(tuple(argument for argument in kinds if get_origin(argument) is None), "a value")
         return _Reader(lambda value: (lists[0] if lists and isinstance(value, list) else single).read(value), "a value")
