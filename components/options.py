@@ -10,10 +10,6 @@ from typing import Any
 
 import pulumi
 
-CONNECTION = "gcp:servicenetworking/connection:Connection"
-"""The type of a network's peering with Google's services."""
-ADDRESS = "gcp:compute/globalAddress:GlobalAddress"
-"""The type of a range of a network's addresses."""
 STACK = "slipway:index:Stack"
 """The type of the component that programs in other languages have."""
 
@@ -161,18 +157,6 @@ async def dependencies(options: pulumi.ResourceOptions, others: Collection[pulum
     output = pulumi.Output.from_input([depends] if isinstance(depends, pulumi.Resource) else depends)
     listed = {*await output.resources(), *(await output.future() or ())}
     return [each for resource in listed for each in resources_in(resource, others)]
-
-
-def types_before(options: pulumi.ResourceOptions) -> set[str]:
-    """Return the types of the resources that a component names as those that it depends on, as far as it is plain."""
-    depends: Any = options.depends_on
-    listed = depends if isinstance(depends, list | tuple) else [depends]
-    return {
-        vars(each).get("_type", "")
-        for resource in listed
-        if isinstance(resource, pulumi.Resource)
-        for each in resources_in(resource)
-    }
 
 
 def provider_of(options: pulumi.ResourceOptions) -> pulumi.ProviderResource | None:

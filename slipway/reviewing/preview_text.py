@@ -81,7 +81,7 @@ def _comparison(deployment: Deployment, known: State | Unknown, now: datetime, *
         state = State() if isinstance(known, Unknown) else known
         before = _before(published, after, state, deployment.report.requests)
     world = World(replace(deployment.live, recent=_NOT_READ), now)
-    return Comparison.between(deployment.stack.name, before, after, world)
+    return Comparison.between(deployment.stack.origin.stack, before, after, world)
 
 
 def _rejection(deployment: Deployment, findings: Iterable[Finding]) -> Iterator[Finding]:

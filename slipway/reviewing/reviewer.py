@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import TypeVar
@@ -21,6 +22,7 @@ from slipway.model.findings.finding import Finding
 from slipway.model.findings.grades import BY_WORD, GRADES
 from slipway.model.findings.kinds import KINDS
 from slipway.model.labels import UNKNOWN_COMMIT, Revision
+from slipway.model.origin import Origin
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.findings.files import file_findings
 from slipway.reviewing.rejection import preview_rejection
@@ -30,6 +32,8 @@ T = TypeVar("T")
 _LONGEST_LINE = 300
 _MOST_WARNINGS = 10
 _MOST_ADDRESSES = 1000
+_PREFIX = "slipway:"
+_KEY = re.compile(rf"`({_PREFIX}[^`]+)`")
 _CONTINUES = "a deployment of this commit was interrupted, and the next one continues it"
 
 
@@ -46,7 +50,8 @@ def review(change: Change) -> Review:
         failed, "files", lambda: tuple(file_findings(comparison, change.files)), ()
     )
     found = [*asked.findings, *by_files, *preview_rejection(comparison.preview)]
-    findings = sorted(_graded(comparison, _joined(_explained(found))), key=weight)
+    graded = _graded(comparison, _joined(_explained(found)))
+    findings = sorted((_spelled(finding, comparison.new.origin) for finding in graded), key=weight)
     begun = _interrupted_replacements(comparison)
     standing: tuple[str, ...] = _attempt(failed, "policy", lambda: tuple(policy.standing(comparison)), ())
     if begun is not None:
@@ -130,6 +135,18 @@ def regraded(finding: Finding, policies: Iterable[Mapping[str, str]]) -> Finding
         return finding
     severities = [BY_WORD.get(str(grades.get(finding.kind)), usual) for grades in policies]
     return replace(finding, grade=max(severities))
+
+
+def _spelled(finding: Finding, origin: Origin) -> Finding:
+    """Return a finding with the keys of a stack file as its author has them: arguments of components in a program."""
+
+    def spelled(text: str) -> str:
+        return _KEY.sub(lambda key: f"`{origin.key(key[1])}`", text)
+
+    field = finding.field.rstrip(".")  # The whole entry has no key.
+    if field.startswith(_PREFIX):
+        field = origin.key(field)
+    return replace(finding, field=field, sentence=spelled(finding.sentence), fix=spelled(finding.fix))
 
 
 def added_clusters(comparison: Comparison) -> frozenset[str]:

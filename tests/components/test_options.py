@@ -444,7 +444,7 @@ def test_messages_name_a_renamed_component_as_the_program_does(caplog: pytest.Lo
     alias = pulumi.ResourceOptions(aliases=[pulumi.Alias(name="ml")])
     research = pulumi.ResourceOptions(aliases=[pulumi.Alias(name="research")])
     wrong = slipway.PersistentResourceArgs(pools=POOLS, id="somebodys")
-    fine = slipway.PersistentResourceArgs(pools=POOLS, network="vpc")
+    fine = slipway.PersistentResourceArgs(pools=POOLS)
 
     def program(args: slipway.PersistentResourceArgs) -> None:
         slipway.Workspace("ground", slipway.WorkspaceArgs(), alias)
@@ -454,7 +454,7 @@ def test_messages_name_a_renamed_component_as_the_program_does(caplog: pytest.Lo
         declared(lambda: program(wrong))
     caplog.set_level("INFO")
     declared(lambda: program(fine))
-    assert "[PersistentResource vision: network]" in caplog.text and "`up` of workspace ground" in caplog.text
+    assert "[PersistentResource vision]" in caplog.text and "`up` of workspace ground" in caplog.text
 
 
 def test_a_workspace_without_its_former_name_is_told_the_alias_to_write() -> None:

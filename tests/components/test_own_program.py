@@ -305,22 +305,16 @@ def told(monkeypatch: pytest.MonkeyPatch) -> list[str]:
     return said
 
 
-def networked(*after: pulumi.Resource) -> None:
-    network = gcp.compute.Network("vpc", name="tide-vpc", project=PROJECT)
-    args = slipway.PersistentResourceArgs(pools=POOLS, network=network.name)
-    slipway.PersistentResource("deep", args, pulumi.ResourceOptions(depends_on=after))
-
-
 @pytest.mark.parametrize("preview", [True, False])
 def test_findings_name_component_and_argument_and_no_stack_file(told: list[str], preview: bool) -> None:
     def program() -> None:
         ground = workspace("tide")
-        networked()
+        slipway.PersistentResource("deep", slipway.PersistentResourceArgs(pools=POOLS))
         slipway.Catalog("tide", slipway.CatalogArgs(workspace=ground))
 
     declared(program, preview=preview)
     said = "\n".join(told)
-    assert "can't be made unless network" in said and "[PersistentResource deep: network]" in said
+    assert "cluster deep: create: " in said and "[PersistentResource deep]" in said
     assert "[slipway:" not in said and "dev-tide" not in said
     assert "`up` of workspace tide" in said, "a destruction without its purpose says the same"
 
@@ -352,43 +346,6 @@ def test_a_move_is_refused_in_the_programs_words() -> None:
     assert "Workspace tide lives in europe-west4 and can't move to us-central1" in said
     assert "`region='europe-west4'` among its arguments" in said
     assert "stacks/" not in said and "make " not in said and "stack dev-tide" not in said
-
-
-def connection() -> pulumi.Resource:
-    made: pulumi.Resource = gcp.servicenetworking.Connection(
-        "peering", network="tide-vpc", service="servicenetworking.googleapis.com", reserved_peering_ranges=["range"]
-    )
-    return made
-
-
-class Ground(pulumi.ComponentResource):
-    def __init__(self) -> None:
-        super().__init__("tide:index:Ground", "ground")
-        opts = pulumi.ResourceOptions(parent=self)
-        gcp.servicenetworking.Connection(
-            "peering", network="vpc", service="servicenetworking", reserved_peering_ranges=["range"], opts=opts
-        )
-
-
-@pytest.mark.parametrize("after", [connection, Ground])
-def test_a_peering_of_the_program_is_not_asked_for(told: list[str], after: Callable[[], pulumi.Resource]) -> None:
-    def program() -> None:
-        workspace()
-        networked(after())
-
-    declared(program)
-    assert "peered" not in "\n".join(told) and "deep" in "\n".join(told)
-
-
-@pytest.mark.parametrize(("others", "asked"), [((), False), (("older",), True)])
-def test_a_range_of_the_program_is_not_asked_for(told: list[str], others: tuple[str, ...], asked: bool) -> None:
-    def program() -> None:
-        workspace()
-        own = gcp.compute.GlobalAddress("range", name="tide-range", project=PROJECT)
-        cluster(network="tide-vpc", reserved_ip_ranges=[own.name, *others])
-
-    declared(program, preview=True)
-    assert ("a range of its network" in "\n".join(told)) is asked and "research" in "\n".join(told)
 
 
 @pytest.mark.parametrize("preview", [False, True])
@@ -731,9 +688,9 @@ def test_a_template_that_no_catalog_lists_is_offered_to_nobody(
             slipway.Catalog("ml", slipway.CatalogArgs(workspace=ground, templates=[count]))
 
     declared(lambda: program(False), preview=True)
-    assert "count-words is new" not in caplog.text
+    assert "template count-words" not in caplog.text
     declared(lambda: program(True), preview=True)
-    assert "count-words is new" in caplog.text
+    assert "template count-words" in caplog.text
 
 
 # -- without a workspace --

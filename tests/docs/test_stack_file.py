@@ -156,7 +156,8 @@ def edit(name: str) -> str:
     old, new = change.comparison.old, change.comparison.new
     if set((new.work_elsewhere or {}).values()) - set((old.work_elsewhere or {}).values()):
         return "new bucket"
-    return "new account" if set(new.trainers.values()) - set(old.trainers.values()) else "at once"
+    moved = [name for name in old.trainers if name in new.trainers and new.trainers[name] != old.trainers[name]]
+    return "new account" if moved else "at once"
 
 
 def _ids(edits: tuple[Edit, ...]) -> set[tuple[str, str]]:

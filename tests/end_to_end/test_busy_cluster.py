@@ -46,9 +46,9 @@ def test_the_review_comment_names_the_job_and_both_clusters(checkout: Checkout, 
     events.write_text(checkout.pulumi("preview", "--json", role="previewer", **STREAMING).out)
     done = checkout.slipway("review", str(events), "--base", str(tmp_path / "base"), "--output", "markdown")
     assert done.code == 0, done.said
-    headline = done.out.splitlines()[1]
-    assert headline.startswith(f"### ⚠ {checkout.stack}: `pools.all.replicas.max` 2 → 3 makes a second `cpu`"), done.out
-    assert f"`{job['displayName']}` (submitter, " in done.out and "incomplete" not in done.out, done.out
+    row = "| ⚠ | cluster `cpu` | replace (create before delete): `pools.all.replicas.max` 2 → 3. "
+    assert row in done.out and f"The old cluster finishes job `{job['displayName']}` (submitter)" in done.out, done.out
+    assert "Incomplete" not in done.out, done.out
 
 
 def test_an_in_place_replacement_is_rejected(checkout: Checkout, job: Any) -> None:

@@ -16,6 +16,9 @@ from tests.local.conftest import ROOT
 
 pytestmark = pytest.mark.journey
 
+GROWS = "| cluster `cpu` | replace (create before delete): `pools.all.replicas.max`"
+"""The row of a pool that grows."""
+
 
 @dataclass(frozen=True)
 class Repository:
@@ -92,12 +95,9 @@ def a_pool_grows(repository: Repository) -> None:
     repository.commit("more machines")
     done = repository.reviewed("--output", "markdown", "--gate")
     assert done.code == 0, done.said
-    headline = done.out.splitlines()[1]
-    assert headline.startswith(f"### ⚠ {checkout.stack}: `pools.all.replicas.max` 2 → 3 makes a second `cpu`"), (
-        done.said
-    )
-    assert f"`{job['displayName']}` (submitter, " in done.out
-    assert "incomplete" not in done.out
+    assert f"### Slipway plan for {checkout.stack}: ⚠ 1 warning" in done.out, done.said
+    assert f"{GROWS} 2 → 3" in done.out and f"job `{job['displayName']}` (submitter, " in done.out
+    assert "Incomplete" not in done.out
     repository.merged("grow")
     checkout.up()
     going_back_is_reviewed(repository)
@@ -127,13 +127,13 @@ def a_template_cant_be_loaded(repository: Repository) -> None:
     said = repository.reviewed("--output", "markdown").out
     refused = "templates/nap.py can't be loaded"
     assert f"⛔ {checkout.stack}: The deployment is refused: {refused}" in said, said
-    assert "`pools.all.replicas.max` 3 → 4 makes a second `cpu`" in said and "Submissions of" not in said, said
+    assert f"{GROWS} 3 → 4" in said and "template `nap`" not in said, said
     for wrong, why in ((template.read_text(), refused), (text.replace("nap.task", "nap.tasks"), "no module nap.tasks")):
         template.write_text(wrong)
         for verb in ("preview", "up"):
             done = checkout.pulumi(verb)
             assert done.code and why in done.said, done.said
-            assert (verb == "up") is not ("makes a second cpu" in done.said), "`up` tells nothing that does not come"
+            assert (verb == "up") is not ("replace (create before delete)" in done.said), "`up` tells nothing that does not come"
     repository.git("checkout", "-qf", "main")
     repository.git("checkout", "-qb", "bucket")
     cpu = {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 4}}}}
@@ -141,7 +141,7 @@ def a_template_cant_be_loaded(repository: Repository) -> None:
     repository.commit("another bucket")
     said = repository.reviewed("--output", "markdown").out
     assert "can't become bucket gs://other-work" in said, said
-    assert "`pools.all.replicas.max` 3 → 4 makes a second `cpu`" in said and "is made anew" not in said, said
+    assert f"{GROWS} 3 → 4" in said, said
     for verb in ("preview", "up"):
         done = checkout.pulumi(verb)
         assert done.code and "can't become bucket gs://other-work" in done.said, done.said

@@ -83,8 +83,8 @@ def end(checkout: Checkout, job: str) -> None:
 def removal_is_reviewed_with_its_loss(checkout: Checkout, folder: Path) -> None:
     write(checkout, BOTH.replace(', ("eu", "europe-west4")', ","), 4)
     review = reviewed(checkout, folder)
-    (removed,) = [part for part in review["consequences"] if part["kind"] == "workspace-removed"]
-    assert "`cpu-eu`" in str(removed) and "group:ml-engineers@company.example" in str(removed), removed
+    (removed,) = [finding for finding in review["findings"] if finding["kind"] == "resource-deleted"]
+    assert "`cpu-eu`" in str(removed) and "ml-engineers@company.example" in str(removed), removed
     assert review["incomplete"] == [], review["incomplete"]
     said = checkout.up()
     assert f"Workspace eu ({FAR}) is no longer in the program: it is deleted, and catalog gs://" in said, said
@@ -96,7 +96,7 @@ def an_added_workspace_is_no_change_of_the_other(checkout: Checkout, folder: Pat
     write(checkout, BOTH, 4)
     review = reviewed(checkout, folder)
     assert review["incomplete"] == [], review
-    assert "cpu-us" not in str(review["consequences"]), review
+    assert "cpu-us" not in str(review["findings"]), review
 
 
 def job_in_eu(checkout: Checkout) -> str:

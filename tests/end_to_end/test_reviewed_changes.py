@@ -60,12 +60,11 @@ FAILING = (the_program_fails, a_check_fails)
 CASES: dict[Callable[[Checkout], None], set[str]] = {
     nothing: set(),
     the_stack_is_edited: {
-        *("cluster-new-generation", "jobs-finish-on-old", "most-cost", "access-lost"),
-        "quota-check-weaker",
+        *("cluster-replaced", "most-cost", "access-lost", "policy-loosened"),
     },
-    the_template_is_edited: {"default-changed", "parameter-added", "executor-image-changed", "code-changed"},
-    the_program_fails: {"preview-failed"},
-    a_check_fails: {"preview-failed"},
+    the_template_is_edited: {"submission-changed", "job-code-changed"},
+    the_program_fails: {"deployment-rejected"},
+    a_check_fails: {"deployment-rejected"},
 }
 """Edits while a job runs, with kinds that have to be said; none for one that means nothing."""
 
@@ -77,9 +76,9 @@ def test_changes_and_what_they_do(checkout: Checkout, tmp_path: Path) -> None:
     for change, kinds in CASES.items():
         change(checkout)
         review = reviewed(checkout, tmp_path)
-        named = {consequence["kind"] for consequence in review["consequences"]}
+        named = {finding["kind"] for finding in review["findings"]}
         assert kinds <= named, (change, review)
-        assert named.isdisjoint(("drift", "cluster-unsaid")), (change, review)  # nobody changed or forged anything
+        assert "drift" not in named, (change, review)  # nobody changed or forged anything
         assert "cluster-deleted" not in named, (change, review)
         if change is nothing:
             assert named == set(), review
@@ -108,7 +107,6 @@ def test_after_a_deployment_that_failed_halfway_before_is_what_people_submit_to(
     checkout: Checkout, settings: Callable[..., None], tmp_path: Path
 ) -> None:
     """The components' inputs have run ahead by then, and name a cluster that is not there."""
-    (old,) = checkout.clusters()
     checkout.write(persistentResources=LARGER)
     first = reviewed(checkout, tmp_path)
     made = next(step.rpartition(" ")[2] for step in first["plan"] if step.startswith("create ") and "cpu-" in step)
@@ -118,12 +116,11 @@ def test_after_a_deployment_that_failed_halfway_before_is_what_people_submit_to(
     settings(create_error="")
     again = reviewed(checkout, tmp_path)
     assert not again["incomplete"]
-    (renewed,) = [
-        consequence for consequence in again["consequences"] if consequence["kind"] == "cluster-new-generation"
-    ]
-    assert any(f"`{old}`" in line for line in renewed["details"])
-    assert [(edit["before"], edit["after"]) for edit in renewed["edits"]] == [("2", "3")]
-    assert again["money"]["most"]["before"] != again["money"]["most"]["after"]
+    (replaced,) = [finding for finding in again["findings"] if finding["kind"] == "cluster-replaced"]
+    assert replaced["details"] == ["`pools.all.replicas.max` 2 → 3"]
+    edited = [(row["subject"], row["before"], row["after"]) for row in again["settings"]]
+    assert edited == [("cluster cpu", "2", "3")]
+    assert again["costs"]["mostBefore"] != again["costs"]["most"]
 
 
 def reviewed(checkout: Checkout, folder: Path) -> dict[str, Any]:

@@ -139,10 +139,11 @@ def test_one_that_came_from_another_region_is_looked_for_there_by_everybody(
     )
     adopting = replace(preview, steps=(adopts,))
     seen = reading.change(adopting, connect(environ), datetime.now(UTC), stack=stack.name)
-    assert not isinstance(seen.policies[f"c-{stack.name}"], Unknown)
-    assert not isinstance(seen.live.clusters, Unknown) and seen.unread == ()
-    assert id_ in {cluster.id for cluster in seen.live.clusters if cluster.region == "us-east4"}
-    assert seen.live.limits_elsewhere.keys() == {"us-east4"}
+    world = seen.comparison.world
+    assert not isinstance(world.policies[f"c-{stack.name}"], Unknown)
+    assert not isinstance(world.live.clusters, Unknown) and seen.unread == ()
+    assert id_ in {cluster.id for cluster in world.live.clusters if cluster.region == "us-east4"}
+    assert world.live.limits_elsewhere.keys() == {"us-east4"}
     found = drifted(preview, connect(environ), "").found
     assert {difference.field for difference in found if id_ in difference.subject} == {"displayName"}, (
         "which no test's cluster is made with"
