@@ -14,7 +14,9 @@ from typing import Any
 
 import pulumi
 from pulumi.runtime._callbacks import _CallbackServicer
+from pulumi.runtime.known_types import is_unknown
 from pulumi.runtime.proto import resource_pb2
+from pulumi.runtime.rpc import is_rpc_secret, unwrap_rpc_secret
 from pulumi.runtime.settings import _get_callbacks, get_root_resource
 
 from slipway.base.codec import camel
@@ -125,7 +127,7 @@ class TransformCheck:
             title = self._declared[key].title
             yield title, _option_error(title, key[0], options)
 
-    def _errors_of_inputs(self, clusters: Mapping[str, str]) -> Iterator[tuple[str, ArgumentError]]:
+    def _errors_of_inputs(self, clusters: Collection[str]) -> Iterator[tuple[str, ArgumentError]]:
         for (type_, name), inputs in self.inputs.items():
             if type_ != CLUSTER or name in clusters:
                 title = self._declared[type_, name].title
@@ -147,8 +149,12 @@ class TransformCheck:
     def _last_transformation(
         self, args: pulumi.ResourceTransformationArgs
     ) -> pulumi.ResourceTransformationResult | None:
-        declared = self._declared.get((args.type_, args.name))
-        props = self._restored(declared, args.type_, args.name, args.props, args.opts)
+        key = args.type_, args.name
+        declared = self._declared.get(key)
+        if declared is None:  # It is no component's.
+            return None
+        edited = _edited(args.type_, declared.inputs, args.props)
+        props = self._restored(key, declared, edited, args)
         return None if props is None else pulumi.ResourceTransformationResult(props, args.opts)
 
     # -- transforms, which the engine calls when a resource is registered --
@@ -156,9 +162,13 @@ class TransformCheck:
     def _first_transform(self, args: pulumi.ResourceTransformArgs) -> None:
         self._sent[args.type_, args.name] = _snapshot("", args.type_, args.props, args.opts, camel)
 
-    def _last_transform(self, args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult | None:
-        sent = self._sent.get((args.type_, args.name))
-        props = self._restored(sent, args.type_, args.name, args.props, args.opts)
+    async def _last_transform(self, args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult | None:
+        key = args.type_, args.name
+        sent = self._sent.get(key)
+        if sent is None:  # It is no component's.
+            return None
+        edited = _edited(args.type_, await _plain(sent.inputs), await _plain(args.props))
+        props = self._restored(key, sent, edited, args)
         return None if props is None else pulumi.ResourceTransformResult(props, args.opts)
 
     def _note_replace_with(self, callbacks: _CallbackServicer) -> None:
@@ -181,37 +191,28 @@ class TransformCheck:
 
     def _restored(
         self,
-        declared: Declared | None,
-        type_: str,
-        name: str,
-        inputs: Mapping[str, Any],
-        options: pulumi.ResourceOptions,
+        key: tuple[str, str],
+        declared: Declared,
+        edited: list[str],
+        args: pulumi.ResourceTransformationArgs | pulumi.ResourceTransformArgs,
     ) -> dict[str, Any] | None:
         """Return the inputs of a resource without rejected changes, and undo those of its options; None if transforms
-        have changed neither."""
-        if declared is None:  # It is no component's.
-            return None
-        key = type_, name
-        changed = [each for each in _checked(type_) if _is_changed(each, declared.options[each], options)]
+        have changed neither. `edited`: the changed inputs."""
+        changed = [option for option, value in declared.options.items() if _is_changed(option, value, args.opts)]
         for option in changed:
-            setattr(options, option, declared.options[option])
-        names = inputs.keys() | declared.inputs.keys() if type_ == CLUSTER else declared.inputs.keys()
-        edited = sorted(each for each in names if _differs(declared.inputs.get(each), inputs.get(each)))
+            setattr(args.opts, option, declared.options[option])
         self._add(self.options, key, changed)
         self._add(self.inputs, key, edited)
         if not changed and not edited:
             return None
-        others = {} if type_ == CLUSTER else inputs
-        return {**others, **{each: value for each, value in declared.inputs.items() if value is not None}}
+        inputs = dict(args.props)
+        for name in edited:
+            inputs[name] = declared.inputs.get(name)
+        return inputs
 
     def _add(self, found: dict[tuple[str, str], list[str]], key: tuple[str, str], names: list[str]) -> None:
         if names:
             found[key] = list(dict.fromkeys([*found.get(key, []), *names]))
-
-
-def _checked(type_: str) -> tuple[str, ...]:
-    """Return the options that no transform can change on a resource of a type."""
-    return (*ON_ALL, *ON_TYPES.get(type_, ()))
 
 
 def _snapshot(
@@ -224,7 +225,8 @@ def _snapshot(
     """Return a copy of what a transform may change in place. `spelled`: the spelling of inputs."""
     names = [spelled(name) for name in _INPUTS.get(type_, ())]
     kept = deepcopy(dict(inputs)) if type_ == CLUSTER else {name: inputs.get(name) for name in names}
-    values = {name: getattr(options, name, None) for name in _checked(type_)}
+    checked = (*ON_ALL, *ON_TYPES.get(type_, ()))
+    values = {name: getattr(options, name, None) for name in checked}
     copies = {name: list(value) if isinstance(value, list) else value for name, value in values.items()}
     return Declared(title, kept, {**copies, "hooks": _copied(options.hooks)})
 
@@ -238,11 +240,31 @@ def _copied(hooks: pulumi.ResourceHookBinding | None) -> pulumi.ResourceHookBind
     return copied
 
 
+def _edited(type_: str, declared: Mapping[str, Any], given: Mapping[str, Any]) -> list[str]:
+    """Return the inputs that transforms have changed."""
+    names = given.keys() | declared.keys() if type_ == CLUSTER else declared.keys()
+    return sorted(name for name in names if _differs(declared.get(name), given.get(name)))
+
+
 def _differs(declared: Any, given: Any) -> bool:
-    """Return whether an input has another value. Outputs are made again for each transform in the engine."""
-    if isinstance(declared, pulumi.Output) and isinstance(given, pulumi.Output):
+    if isinstance(declared, pulumi.Output) or isinstance(given, pulumi.Output):
+        return declared is not given
+    if is_unknown(declared) or is_unknown(given):
         return False
+    if isinstance(declared, pulumi.Asset) and isinstance(given, pulumi.Asset):
+        return bool(vars(declared) != vars(given))
     return bool(declared != given)
+
+
+async def _plain(inputs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return inputs as the engine gives them to a transform, without Outputs and secrets: each call has its own."""
+    return {name: await _plain_value(value) for name, value in inputs.items()}
+
+
+async def _plain_value(value: Any) -> Any:
+    if isinstance(value, pulumi.Output):
+        return await value.future(with_unknowns=True)
+    return unwrap_rpc_secret(value) if is_rpc_secret(value) else value
 
 
 def _is_changed(option: str, declared: Any, options: pulumi.ResourceOptions) -> bool:

@@ -6,6 +6,7 @@ from typing import Any
 import pulumi
 import pulumi_gcp as gcp
 import pytest
+from pulumi_gcp.provider import Provider
 
 import components as slipway
 from components import testing
@@ -24,7 +25,7 @@ VALUES: Mapping[str, Callable[[], Any]] = {
     "delete_before_replace": lambda: True,
     "import_": lambda: "theirs",
     "state_migrations": lambda: [lambda args: None],
-    "provider": lambda: gcp.Provider("theirs", project=PROJECT),
+    "provider": lambda: Provider("theirs", project=PROJECT),
     "hooks": pulumi.ResourceHookBinding,
     "ignore_changes": lambda: ["*"],
     "retain_on_delete": lambda: True,
@@ -101,7 +102,7 @@ def test_a_harmful_option_of_another_resource_is_rejected(option: str, type_: st
 
 @pytest.mark.parametrize("option", ["protect", "retain_on_delete", "ignore_changes", "depends_on"])
 def test_an_option_that_a_workspace_accepts_is_set_on_its_bucket(option: str) -> None:
-    value = {**VALUES, "depends_on": lambda: []}[option]()
+    value = {**VALUES, "depends_on": list}[option]()
     assert every(declared(lambda: program(setting(option, BUCKET, value))), BUCKET)
 
 
