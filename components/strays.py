@@ -27,10 +27,11 @@ from slipway.model.labels import STACK_LABEL
 from slipway.model.origin import Origin
 from slipway.model.state import CLUSTER, StateEntry
 
-from .engine import EngineRun
+from .engine import EngineRun, destroys
 from .group import prefix
 from .member import Member
 from .namesakes import noted
+from .owned_elsewhere import refuse_owned
 from .world import World
 
 
@@ -56,6 +57,8 @@ def refuse_foreign(run: EngineRun, origin: Origin, components: Sequence[Member] 
     reads = bool(entries) and not (run.preview and os.environ.get("SLIPWAY_LIVE"))
     checks = [partial(refuse_strays, run.state, own, origin)]
     checks.append(partial(refuse_second_entries, entries, run.state, origin))
+    if destroys():
+        checks.append(partial(refuse_owned, noted(), run.state))
     if reads:
         checks.append(partial(_refuse_needed, run, entries, own, origin))
     raise_together(list(_errors_of(checks)))

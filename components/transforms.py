@@ -272,7 +272,7 @@ def _is_changed(option: str, declared: Any, options: pulumi.ResourceOptions) -> 
     if option == "hooks":
         return not _hook_names(declared) <= _hook_names(given)
     # Pulumi gives a transform no value for False.
-    return _comparable(declared or None) != _comparable(given or None)
+    return bool(_comparable(declared or None) != _comparable(given or None))
 
 
 def _comparable(value: Any) -> Any:

@@ -382,6 +382,65 @@ def test_a_recovery_says_which_resources_of_the_program_are_imported_first(check
         assert done.code and commands[0] in done.said, done.said
 
 
+def test_a_bucket_that_left_the_state_with_its_dependents_is_imported_first(checkout: Checkout) -> None:
+    settings: dict[str, Any] = {"team:people": PEOPLE, "team:generation": 1}
+    write(checkout, WITH_RESULTS.replace('("results", ', '("results", name="acme-results", '), **settings)
+    checkout.up()
+    own = urn_of(checkout, ":Bucket::results")
+    forgotten = state(checkout, "delete", "--stack", "trial", "--target-dependents", own, "--force")
+    assert forgotten.code == 0, forgotten.said
+    command = "pulumi import --stack trial gcp:storage/bucket:Bucket results acme-results --generate-code=false"
+    for verb in ("preview", "up"):
+        done = checkout.pulumi(verb)
+        assert done.code and command in done.said, done.said
+    ran = checkout.run(*command.split(), "--yes", "--non-interactive", role="deployer")
+    assert ran.code == 0, ran.said
+    done = checkout.pulumi("up")
+    print(urns_of(checkout), done.said)
+    assert done.code == 0, done.said
+
+
+THEIRS = """
+import pulumi_gcp as gcp
+from components.namesakes import watch
+
+watch()  # as by the import, which the tests' own server of Python has done before
+gcp.{}
+"""
+
+
+def test_what_another_deployment_made_can_neither_be_declared_nor_imported(checkout: Checkout) -> None:
+    declare(checkout)
+    checkout.up()
+    other = second_stack(checkout)
+    trainer = published(checkout)["workspace"]["trainer"] if "workspace" in published(checkout) else ""
+    print(published(checkout))
+    account = checkout.cloud.rest("GET", f"/v1/projects/{PROJECT}/serviceAccounts")["accounts"]
+    print(account, trainer)
+    (email,) = [
+        each["email"] for each in account if "trial" in each.get("displayName", "") and "ml" in each["displayName"]
+    ]
+    work = f"{PROJECT}-slipway--trial--ml-work"
+    theirs = {
+        "gcp:storage/bucket:Bucket": (f'storage.Bucket("theirs", name="{work}", location="US-CENTRAL1")', work),
+        "gcp:serviceaccount/account:Account": (
+            f'serviceaccount.Account("theirs", account_id="{email.partition("@")[0]}")',
+            f"projects/{PROJECT}/serviceAccounts/{email}",
+        ),
+    }
+    for type_, (declaration, id_) in theirs.items():
+        (checkout.folder / "__main__.py").write_text(THEIRS.format(declaration) + PROGRAM)
+        owner = "belongs to stack trial of Pulumi project slipway, workspace ml"
+        for verb in ("preview", "up"):
+            done = other.pulumi(verb)
+            assert done.code and owner in done.said and "pulumi import" not in done.said, done.said
+        urn = imports(other, type_, id_, "--protect=false")
+        rejects_and_forgets(other, urn, owner)
+    (checkout.folder / "__main__.py").write_text(PROGRAM)
+    unchanged(other)
+    unchanged(checkout)
+
+
 def test_a_recovery_keeps_a_work_bucket_that_pulumi_named(checkout: Checkout) -> None:
     settings: dict[str, Any] = {"team:people": PEOPLE, "team:generation": 1}
     write(checkout, WITH_RESULTS, **settings)
