@@ -122,7 +122,7 @@ def rejected(resource: str, subject: Subject, owner: str) -> ConfigError:
         forget = forgetting(pulumi.get_stack(), subject.urn)
         removal = f"\nremove it from the state as well, which deletes nothing:\n{forget}"
     return ConfigError(
-        f"{subject.words} belongs to {deployment}, so Slipway changed nothing",
+        f"{subject.words} belongs to {deployment}, so the resource is rejected",
         why=f"the program declares it as {resource}: Pulumi would change it, and delete it when {resource} is removed",
         fix=f"remove {resource} from the program, or choose another name\n"
         f"to use what exists, give a Workspace its name: `{argument}={subject.name!r}`{removal}",
