@@ -42,6 +42,7 @@ def _undo(urn: str, stack: str) -> list[str]:
     return [
         "leave out --replace and --target-replace; after `pulumi state taint`:",
         f"pulumi state untaint --stack {stack} '{urn}'",
+        "if a transform of the program causes the replacement: leave this resource as it is in the transform",
     ]
 
 
