@@ -198,7 +198,7 @@ def test_all_templates_that_fit_nowhere_are_named_together() -> None:
         refuse([beside, errors[0]])
     assert "odd.py can't be loaded: line 1" in told.value.why and "template dask-digits fits no pool" in told.value.why
     with pytest.raises(ConfigError, match=r"^the stack and its templates can't be deployed"):
-        refuse([PolicyError("quota is too low"), errors[0]])
+        refuse([PolicyError("quota is too low", why="", fix=""), errors[0]])
     with pytest.raises(ConfigError, match=r"^templates dask-digits and other can't be deployed"):
         refuse([errors[0], refused(cluster(HEAD, pool(type=NEAR[0])), name="other")])
 
