@@ -6,7 +6,7 @@ display name of an account names its deployment; a bucket's own name does, or th
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 import pulumi
@@ -72,7 +72,7 @@ def existing(type_: str, name: str, project: str) -> Subject | None:
     found = world.live.buckets if type_ == BUCKET else world.live.service_accounts
     if isinstance(found, Unknown) or name not in found:
         return None
-    called = found[name] if type_ == ACCOUNT and isinstance(found, dict) else ""
+    called = dict(found)[name] if isinstance(found, Mapping) else ""
     return Subject(type_, name, project, called)
 
 
@@ -86,16 +86,22 @@ def _owner_of_bucket(bucket: Subject) -> str:
     named = owner_in_name(bucket.name, bucket.project)
     if not named and not bucket.made:
         return ""
+    users = _users(bucket)
+    if isinstance(users, Unknown):
+        return named if bucket.made else ""
+    if named in users:
+        return named
+    return users[0] if users and bucket.made else ""
+
+
+def _users(bucket: Subject) -> list[str] | Unknown:
+    """Return the labels of the deployments whose published catalogs need a bucket."""
     catalogs = _catalogs(bucket.project)
     if isinstance(catalogs, Unknown):
-        return named if bucket.made else ""
-    for catalog_bucket, catalog in catalogs.items():
-        if not isinstance(catalog, PublishedCatalog) or not catalog.owner:
-            continue
-        uses = bucket.name == catalog_bucket or catalog.offers(bucket.name)
-        if uses and (bucket.made or catalog.owner == named):
-            return catalog.owner
-    return ""
+        return catalogs
+    published = {name: each for name, each in catalogs.items() if isinstance(each, PublishedCatalog)}
+    needing = [each for name, each in published.items() if name == bucket.name or each.offers(bucket.name)]
+    return [each.owner for each in needing if each.owner]
 
 
 def _catalogs(project: str) -> Neighbours:

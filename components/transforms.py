@@ -98,7 +98,7 @@ class TransformCheck:
     def watch_children(self, parent: pulumi.ComponentResource) -> None:
         """Watch all resources that are declared below a component."""
         own = (self._first_transformation, self._last_transformation)
-        others = [each for each in parent._transformations or [] if each not in own]
+        others = [each for each in parent._transformations if each not in own]
         parent._transformations = [self._first_transformation, *others, self._last_transformation]
 
     async def registered(self) -> None:
@@ -114,13 +114,8 @@ class TransformCheck:
         """
         errors = [*self._errors_of_options(), *self._errors_of_inputs(clusters)]
         found = {str(error): error for title, error in errors if title not in unchecked}
-        if not found:
-            return
-        first, *others = found.values()
-        if others:
-            first.why = "\n".join([first.why, *(f"{error.what}: {error.why}" for error in others)])
-            first.fix = "\n".join(dict.fromkeys(error.fix for error in found.values()))
-        raise first
+        if found:
+            raise _together(list(found.values()))
 
     def _errors_of_options(self) -> Iterator[tuple[str, ArgumentError]]:
         for key, options in self.options.items():
@@ -224,20 +219,22 @@ def _snapshot(
 ) -> Declared:
     """Return a copy of what a transform may change in place. `spelled`: the spelling of inputs."""
     names = [spelled(name) for name in _INPUTS.get(type_, ())]
-    kept = deepcopy(dict(inputs)) if type_ == CLUSTER else {name: inputs.get(name) for name in names}
+    kept = {name: inputs.get(name) for name in names}
+    if type_ == CLUSTER:
+        kept = deepcopy(dict(inputs))
     checked = (*ON_ALL, *ON_TYPES.get(type_, ()))
-    values = {name: getattr(options, name, None) for name in checked}
-    copies = {name: list(value) if isinstance(value, list) else value for name, value in values.items()}
-    return Declared(title, kept, {**copies, "hooks": _copied(options.hooks)})
+    return Declared(title, kept, {name: _copied(getattr(options, name, None)) for name in checked})
 
 
-def _copied(hooks: pulumi.ResourceHookBinding | None) -> pulumi.ResourceHookBinding | None:
-    if hooks is None:
-        return None
-    copied = pulumi.ResourceHookBinding()
-    for moment, bound in vars(hooks).items():
-        setattr(copied, moment, list(bound) if bound else bound)
-    return copied
+def _copied(option: Any) -> Any:
+    """Return the value of an option, which a transform may change in place. Resources stay the same."""
+    if isinstance(option, list):
+        return list(option)
+    if isinstance(option, pulumi.ResourceHookBinding):
+        copied = pulumi.ResourceHookBinding()
+        copied.__dict__.update({moment: _copied(bound) for moment, bound in vars(option).items()})
+        return copied
+    return option
 
 
 def _edited(type_: str, declared: Mapping[str, Any], given: Mapping[str, Any]) -> list[str]:
@@ -288,6 +285,17 @@ def _comparable(value: Any) -> Any:
 def _hook_names(hooks: pulumi.ResourceHookBinding | None) -> set[tuple[str, str]]:
     bindings = vars(hooks).items() if hooks else ()
     return {(moment, getattr(hook, "name", "")) for moment, bound in bindings for hook in bound or ()}
+
+
+def _together(errors: list[ArgumentError]) -> ArgumentError:
+    """Return the only error as it is, and several as one."""
+    if len(errors) == 1:
+        return errors[0]
+    return ArgumentError(
+        f"a transform changes {len(errors)} kinds of resources that Slipway declares, so the program is rejected",
+        why="\n".join(f"{error.what}: {error.why}" for error in errors),
+        fix="\n".join(dict.fromkeys(error.fix for error in errors)),
+    )
 
 
 def _option_error(title: str, type_: str, options: list[str]) -> ArgumentError:
