@@ -25,7 +25,7 @@ from slipway.google.live import InUse, Unknown
 from slipway.model.facts import CATALOG
 from slipway.model.labels import STACK_LABEL
 from slipway.model.origin import Origin
-from slipway.model.state import CLUSTER, StateEntry
+from slipway.model.state import CLUSTER, State, StateEntry
 
 from .engine import EngineRun, destroys
 from .group import prefix
@@ -41,17 +41,7 @@ def refuse_foreign(run: EngineRun, origin: Origin, components: Sequence[Member] 
     nothing."""
     if isinstance(run.state, Unknown):
         return
-    workspaces = {place.name for place in run.state.workspaces.values()}
-    workspaces.update(each.name for each in components if each.kind == "workspace")
-    catalogs = {name for type_, name in run.state.urns if type_ == CATALOG}
-    catalogs.update(each.name for each in components if each.kind == "catalog")
-    own = OwnNames(
-        prefixes=sorted(map(prefix, workspaces)),
-        catalogs=sorted(set(map(prefix, catalogs))),
-        labels=[run.identity(name).label for name in ("", *sorted(workspaces))],
-        # The host of a program in another language does not see the program's own resources.
-        declared=None if get_root_resource() is None else list(_declared()),
-    )
+    own = _own_names(run, run.state, components)
     reported = strays(run.state, own).urns
     entries = [entry for entry in undeclared_entries(run.state, own) if entry.urn not in reported]
     reads = bool(entries) and not (run.preview and os.environ.get("SLIPWAY_LIVE"))
@@ -62,6 +52,20 @@ def refuse_foreign(run: EngineRun, origin: Origin, components: Sequence[Member] 
     if reads:
         checks.append(partial(_refuse_needed, run, entries, own, origin))
     raise_together(list(_errors_of(checks)))
+
+
+def _own_names(run: EngineRun, state: State, components: Sequence[Member]) -> OwnNames:
+    workspaces = {place.name for place in state.workspaces.values()}
+    workspaces.update(each.name for each in components if each.kind == "workspace")
+    catalogs = {name for type_, name in state.urns if type_ == CATALOG}
+    catalogs.update(each.name for each in components if each.kind == "catalog")
+    return OwnNames(
+        prefixes=sorted(map(prefix, workspaces)),
+        catalogs=sorted(set(map(prefix, catalogs))),
+        labels=[run.identity(name).label for name in ("", *sorted(workspaces))],
+        # The host of a program in another language does not see the program's own resources.
+        declared=None if get_root_resource() is None else list(_declared()),
+    )
 
 
 def _refuse_needed(run: EngineRun, entries: Sequence[StateEntry], own: OwnNames, origin: Origin) -> None:
