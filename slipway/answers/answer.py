@@ -65,11 +65,6 @@ class Difference:
         was_accepted = self.before is not None and self.before.state is State.YES
         return was_accepted and self.after is not None and self.after.state is State.NO
 
-    @property
-    def becomes_accepted(self) -> bool:
-        was_rejected = self.before is not None and self.before.state is State.NO
-        return was_rejected and self.after is not None and self.after.state is State.YES
-
 
 def differences(before: Iterable[Answer], after: Iterable[Answer]) -> tuple[Difference, ...]:
     """Compare the answers of two sides by question and key.

@@ -126,11 +126,6 @@ class Comparison:
         return self.after.with_submitters
 
     @property
-    def is_edited(self) -> bool:
-        """Return whether the change has another commit than the deployed stack."""
-        return self.new.dirty or self.new.revision != self.old.revision
-
-    @property
     def published(self) -> Catalog | None:
         """The catalog as submitters find it. An interrupted deployment may have removed clusters from it."""
         return self.world.live.deployed

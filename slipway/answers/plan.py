@@ -231,10 +231,13 @@ def _of(kind: str, plan: ClusterPlan, sentence: str, fix: str = "", *, grade: Gr
     return replace(found, details=details, facts={"jobs": len(distinct(plan.jobs)), "users": users(plan.jobs)})
 
 
-def _with_facts(verb: str, **facts: str) -> str:
-    """Return `verb; needs now: 2 machines; unfinished: 3 jobs`, without empty facts."""
-    shown = [f"{name.replace('_', ' ')}: {fact}" for name, fact in facts.items() if fact]
-    return "; ".join((verb, *shown))
+def _phrases(*phrases: str) -> str:
+    return "; ".join(filter(None, phrases))
+
+
+def _phrase(start: str, value: str, end: str = "") -> str:
+    """Return a phrase with a value; empty without a value."""
+    return f"{start}{value}{end}" if value else ""
 
 
 def _fate(plan: ClusterPlan) -> Iterator[Finding]:
@@ -252,7 +255,7 @@ def _gone(plan: ClusterPlan) -> Iterator[Finding]:
     if plan.old.id:
         yield _deleted(plan)
     elif plan.dormancy and not plan.was.id:
-        sentence = _with_facts(f"create later: {plan.dormancy}", idle=dollars(_idle_price(plan.becomes)))
+        sentence = f"create later: {plan.dormancy}; {dollars(_idle_price(plan.becomes))} idle"
         yield _of(_CHANGED, plan, sentence, grade=Grade.NOTE, key="from")
     elif isinstance(plan.was, DormantCluster) and not plan.becomes.id:
         yield _of(_CHANGED, plan, "removed from the stack before its cluster was created", grade=Grade.NOTE)
@@ -261,7 +264,8 @@ def _gone(plan: ClusterPlan) -> Iterator[Finding]:
 def _created(plan: ClusterPlan) -> Finding:
     price = _idle_price(plan.new)
     verb = "create" if plan.is_created else "offer again"
-    sentence = _with_facts(f"{verb}: {_sizes(plan.new)}", idle=dollars(price), deployed_cluster=plan.loss)
+    loss = _phrase("the deployed cluster ", plan.loss)
+    sentence = _phrases(f"{verb}: {_sizes(plan.new)}, {dollars(price)} idle", loss)
     return replace(_of("cluster-created", plan, sentence, grade=Grade.NOTE), cost=float(price.known))
 
 
@@ -270,12 +274,14 @@ def _replaced(plan: ClusterPlan) -> Finding:
         return _replaced_in_place(plan)
     needed = machines_text(plan.new.minimum_machines) if plan.is_created else ""
     price = _price(plan.old, plan.held)
-    sentence = _with_facts(
+    billed = ""
+    if plan.drains:
+        billed = f" and both are billed until then ({dollars(price)})"
+    sentence = _phrases(
         f"replace (create before delete): {_edits_text(plan)}",
-        needs_now=needed,
-        deployed_cluster=plan.loss,
-        unfinished=jobs_text(plan.jobs),
-        overlap=dollars(price) if plan.drains else "",
+        _phrase("needs ", needed, " now"),
+        _phrase("the deployed cluster ", plan.loss),
+        _phrase("the old cluster finishes ", jobs_text(plan.jobs), billed),
     )
     grade = Grade.NOTE if plan.is_continued else Grade.WARNING
     found = _of("cluster-replaced", plan, sentence, grade=grade, key=_first_key(plan))
@@ -284,10 +290,10 @@ def _replaced(plan: ClusterPlan) -> Finding:
 
 
 def _replaced_in_place(plan: ClusterPlan) -> Finding:
-    sentence = _with_facts(
+    sentence = _phrases(
         f"replace (delete before create): {_edits_text(plan)}. Submissions fail until the new cluster runs",
-        may_be_unavailable_again=machines_text(_scarce(plan.held)),
-        rejected_until_these_end=jobs_text(plan.jobs),
+        _phrase("", machines_text(_scarce(plan.held)), " may not be available again"),
+        _phrase("the deployment is rejected until it is idle: ", jobs_text(plan.jobs)),
     )
     grade = Grade.BLOCKING if plan.jobs or _scarce(plan.held) else Grade.WARNING
     if plan.is_continued:
@@ -299,12 +305,12 @@ def _replaced_in_place(plan: ClusterPlan) -> Finding:
 def _deleted(plan: ClusterPlan) -> Finding:
     """Return the deletion of a cluster that is no longer declared, or whose season ended."""
     grade = Grade.BLOCKING if _scarce(plan.held) else Grade.WARNING
-    sentence = _with_facts(
+    sentence = _phrases(
         "drain, then delete: takes no new jobs" if plan.drains else "delete",
-        deployed_cluster=plan.loss,
-        unfinished=jobs_text(plan.jobs),
-        gives_back=machines_text(plan.held),
-        entry=plan.dormancy,
+        _phrase("the deployed cluster ", plan.loss),
+        _phrase("finishes ", jobs_text(plan.jobs)),
+        _phrase("gives back ", machines_text(plan.held)),
+        plan.dormancy,
     )
     return _of("cluster-deleted", plan, sentence, grade=Grade.NOTE if plan.is_announced else grade)
 
@@ -483,11 +489,14 @@ def _deleted_unplanned(comparison: Comparison, step: Touched) -> Iterator[Findin
         return
     held = clusters[id_].machines if id_ in clusters else ()
     is_declared = id_ in comparison.after.kept or comparison.new.cluster_named(id_) is not None
-    sentence = _with_facts(
+    although = ""
+    if is_declared:
+        although = "although the program declares it"
+    sentence = _phrases(
         f"delete: Pulumi deletes `{id_}`",
-        because_of=few(step.replaces),
-        although="the program declares it" if is_declared else "",
-        gives_back=machines_text(held) or "unknown machines",
+        _phrase("because of ", few(step.replaces)),
+        although,
+        f"gives back {machines_text(held) or 'unknown machines'}",
     )
     is_minor = held and not is_declared and not _scarce(held)
     grade = Grade.WARNING if is_minor else Grade.BLOCKING

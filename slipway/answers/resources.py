@@ -288,8 +288,10 @@ def _workspaces(comparison: Comparison) -> Iterator[Finding]:
         templates = sorted(name for type_, name, _ in components if type_ == TEMPLATE)
         catalogs = [inputs for type_, _, inputs in components if type_ == CATALOG]
         clusters = sorted(set[str]().union(*(inputs.get("clusters") or () for inputs in catalogs)))
+        workspaces = [inputs for type_, _, inputs in components if type_ == WORKSPACE]
+        members = sorted(set[str]().union(*(inputs.get("submitters") or () for inputs in workspaces)))
         lost = f"{counted(len(clusters), 'cluster')} and {counted(len(templates), 'template')}"
-        sentence = f"is removed with {lost}; its submitters can no longer submit"
+        sentence = f"is removed with {lost}; {few(members, 2) or 'its submitters'} can no longer submit"
         found = KINDS["resource-deleted"].of(Subject("workspace", stack), sentence, "keep it until it is unused")
         yield replace(found, details=(*map("cluster `{}`".format, clusters), *map("template `{}`".format, templates)))
 

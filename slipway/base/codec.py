@@ -14,7 +14,6 @@ from dataclasses import MISSING, dataclass, fields, is_dataclass
 from datetime import datetime
 from enum import Enum
 from functools import cache, partial, reduce
-from operator import or_
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, TypeVar, Union, get_args, get_origin, get_type_hints
 
@@ -278,12 +277,7 @@ def _reader(hint: Any) -> _Reader:
         forms = [argument for argument in arguments[1:] if isinstance(argument, Form)]
         return reduce(_formed, forms, _reader(arguments[0]))
     if origin in (Union, UnionType):
-        kinds = tuple(argument for argument in arguments if argument is not NoneType)
-        if len(kinds) < len(arguments):
-            return _or_null(_reader(reduce(or_, kinds)))
-        lists = [_reader(argument) for argument in kinds if get_origin(argument) is tuple]
-        single = _plain(tuple(argument for argument in kinds if get_origin(argument) is None), "a value")
-        return _Reader(lambda value: (lists[0] if lists and isinstance(value, list) else single).read(value), "a value")
+        return _reader_of_union(arguments)
     if origin is Literal:
         return _formed(_plain((str,), "a string"), Form(arguments.__contains__, one_of(arguments)))
     if origin is tuple:
@@ -294,12 +288,25 @@ def _reader(hint: Any) -> _Reader:
         return _ANYTHING
     if hint in _WORDS:
         return _plain((hint,), _WORDS[hint])
-    if isinstance(hint, type) and issubclass(hint, str) and not issubclass(hint, Enum):
-        return _own(As(getattr(hint, "read", hint), str, "a string"))
-    if isinstance(hint, type) and issubclass(hint, Enum):
-        words = {_word(member): member for member in hint}
+    return _reader_of_class(hint)
+
+
+def _reader_of_union(hints: tuple[Any, ...]) -> _Reader:
+    kinds = tuple(hint for hint in hints if hint is not NoneType)
+    if len(kinds) < len(hints):
+        return _or_null(_reader(kinds[0]) if len(kinds) == 1 else _reader_of_union(kinds))
+    lists = [_reader(hint) for hint in kinds if get_origin(hint) is tuple]
+    single = _plain(tuple(hint for hint in kinds if get_origin(hint) is None), "a value")
+    return _Reader(lambda value: (lists[0] if lists and isinstance(value, list) else single).read(value), "a value")
+
+
+def _reader_of_class(kind: type) -> _Reader:
+    if issubclass(kind, Enum):
+        words = {_word(member): member for member in kind}
         return _own(As(words.__getitem__, _word, one_of(words)))
-    return _Reader(lambda value: read(hint, value), "an object")  # The only other hints are dataclasses.
+    if issubclass(kind, str):
+        return _own(As(getattr(kind, "read", kind), str, "a string"))
+    return _Reader(lambda value: read(kind, value), "an object")  # The only other hints are dataclasses.
 
 
 _ANYTHING = _Reader(lambda value: value, "a value")

@@ -80,11 +80,6 @@ def counted(count: int | str, role: str) -> str:
     return f"{count} {role if role.endswith('s') else f'{role}s'}"
 
 
-def all_of(count: int, role: str) -> str:
-    """Return `the only machine`, `all 2 machines`."""
-    return f"the only {role}" if count == 1 else f"all {counted(count, role)}"
-
-
 def plain(number: float) -> str:
     """Return `1000000` and `0.5`, all digits of a bound: as somebody would type it."""
     return str(int(number)) if float(number).is_integer() else str(number)

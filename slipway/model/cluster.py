@@ -193,15 +193,6 @@ class ClusterSpec:
         return tuple(MachineGroup(pool.machine, pool.min) for pool in self.pools if pool.min)
 
     @property
-    def scarce(self) -> bool:
-        """Tell whether any of its machines has accelerators."""
-        return any(pool.machine.accelerator for pool in self.pools)
-
-    def as_alternative(self, number: int) -> Self:
-        """Return the cluster in that alternative; itself where it has no such alternative."""
-        return self.options[number] if number <= len(self.alternatives) else self
-
-    @property
     def called(self) -> str:
         return f"as its {self.place_in_order}" if self.alternative else "as asked for first"
 

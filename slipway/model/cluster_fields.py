@@ -7,7 +7,7 @@ field here is part of a cluster's fingerprint: none can change on a living clust
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
@@ -137,25 +137,6 @@ def compare_pools(name: str, before: PoolSpec | None, after: PoolSpec | None) ->
     return tuple(
         replace(difference, key=f"pools.{name}.{difference.key}") for difference in _differing(fields, before, after)
     )
-
-
-def same_pools(before: Sequence[PoolSpec], after: Sequence[PoolSpec]) -> bool:
-    """Tell whether the pools of both, in the order of their names, are equal."""
-    if [pool.name for pool in before] != [pool.name for pool in after]:
-        return False
-    return not any(compare_pools(pool.name, was, pool) for was, pool in zip(before, after, strict=True))
-
-
-def renamed_pools(old: ClusterSpec, new: ClusterSpec) -> dict[str, str]:
-    """Return pools that changed only their name: new names by old ones."""
-    gone = [pool for pool in old.pools if new.pool(pool.name) is None]
-    come = [pool for pool in new.pools if old.pool(pool.name) is None]
-    old_names: dict[str, str] = {}
-    for pool in gone:
-        alike = (other for other in come if other.name not in old_names.values() and not compare_pools("", pool, other))
-        if same := next(alike, None):
-            old_names[pool.name] = same.name
-    return old_names
 
 
 def as_asked(living: ClusterSpec, asked: ClusterSpec, *, steady: bool = True) -> ClusterSpec:

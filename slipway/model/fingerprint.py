@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import re
 
 from slipway.model.cluster import ClusterSpec, PoolSpec
 from slipway.model.cluster_fields import POOL
@@ -65,11 +64,6 @@ def fingerprint_in(id_: str, name: str) -> str:
 def is_id_of(id_: str, base: str) -> bool:
     """Tell whether an id is that of some cluster of the generation whose first cluster has the id `base`."""
     return id_ == base or (id_.startswith(f"{base}-") and id_.removeprefix(f"{base}-").isdecimal())
-
-
-def is_generation_of(id_: str, name: str) -> bool:
-    """Tell whether an id is one that `cluster_id` gives to some generation of the cluster of this name."""
-    return re.fullmatch(rf"{re.escape(name)}-[0-9a-f]{{{HASH_LENGTH}}}(-[0-9]+)?", id_) is not None
 
 
 def _pool(pool: PoolSpec) -> dict[str, object]:

@@ -83,7 +83,8 @@ def end(checkout: Checkout, job: str) -> None:
 def removal_is_reviewed_with_its_loss(checkout: Checkout, folder: Path) -> None:
     write(checkout, BOTH.replace(', ("eu", "europe-west4")', ","), 4)
     review = reviewed(checkout, folder)
-    (removed,) = [finding for finding in review["findings"] if finding["kind"] == "resource-deleted"]
+    (removed,) = [finding for finding in review["findings"] if finding["subject"].startswith("workspace ")]
+    assert removed["grade"] == "blocking" and removed["kind"] == "resource-deleted"
     assert "`cpu-eu`" in str(removed) and "ml-engineers@company.example" in str(removed), removed
     assert review["incomplete"] == [], review["incomplete"]
     said = checkout.up()

@@ -35,11 +35,6 @@ CODE = "--code "
 """The beginning of a line that names a project of the folder, whose code the job has already."""
 
 
-def names_index(line: str) -> bool:
-    """Tell whether a line of the requirements names an index, and not a package."""
-    return line.startswith(("--index-url ", "--extra-index-url "))
-
-
 def is_for_launcher(line: str) -> bool:
     """Tell whether a line is pip's alone: an index, a constraint, a hash, which no package's metadata can have."""
     return line.startswith("-") or has_hash(line)

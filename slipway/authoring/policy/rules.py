@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from fnmatch import fnmatchcase
@@ -210,13 +208,6 @@ RULES = (
     Rule("reviewedCodeOnly", "`submit --code` is not allowed.", _no_code),
 )
 BY_KEY: dict[str, Rule] = {rule.key: rule for rule in RULES}
-
-
-def setting_of(key: str, text: str, otherwise: Any) -> Any:
-    """Return a rule's setting as text gives it, `a, b` for a list; None for no text, `otherwise` for what is none."""
-    if key in BY_KEY and BY_KEY[key].takes in ("regions", "names"):
-        return text.split(", ") if text else None
-    return json.loads(text or "null") if re.fullmatch(r"(true|false|[0-9]+(\.[0-9]+)?)?", text) else otherwise
 
 
 _OF_LEVEL = {MANDATORY: KINDS["policy-violated"], ADVISORY: KINDS["policy-advice"]}

@@ -23,7 +23,6 @@ from slipway.deploying.generations.generations import (
     unlike,
 )
 from slipway.deploying.generations.protection import Refusal, protected, refusal
-from slipway.google.clusters import PersistentResource
 from slipway.google.live import Live, Unknown
 from slipway.model.cluster import ClusterSpec, CurrentCluster
 from slipway.model.fingerprint import LONGEST_ID, cluster_id, fingerprint_of
@@ -72,10 +71,6 @@ class Plan:
     @property
     def retiring(self) -> tuple[Action, ...]:
         return self.of(What.RETIRE)
-
-    @property
-    def retired(self) -> tuple[PersistentResource, ...]:
-        return tuple(action.living for action in self.retiring if action.living)
 
     @property
     def declared(self) -> Mapping[str, str]:

@@ -1,6 +1,6 @@
-"""Fields of buckets and accounts: what follows for people when one appears, goes, rises, falls or changes. Pure.
+"""Fields of buckets: the effect on people when one appears, goes, rises, falls or changes. Pure.
 
-`fields.json` has a row for each: a new field is a row there. A phrase follows "Bucket `x`" or "Account `x`".
+`fields.json` has a row for each: a new field is a row there. A phrase follows "Bucket `x`".
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ def _on(value: Any) -> bool:
     return value == _ENFORCED if isinstance(value, str) else bool(value)
 
 
-def _rule(of: str, field: str, value: Callable[[Any], Any] | None = None, text: Callable[[Any], str] = said) -> Rule:
+def _rule(field: str, value: Callable[[Any], Any] | None = None, text: Callable[[Any], str] = said) -> Rule:
     """Return the rule of a field's rows. `value` reads the value that counts; by default all of it where the field is
     told alike however it differs, else whether it is on."""
-    effects = {row["when"]: _effect(row) for row in _ROWS if (row["of"], row["field"]) == (of, field)}
+    effects = {row["when"]: _effect(row) for row in _ROWS if row["field"] == field}
     read = value or ((lambda whole: whole) if "differs" in effects else _on)
 
     def rule(before: Any, after: Any) -> Iterator[Effect]:
@@ -44,7 +44,7 @@ def _rule(of: str, field: str, value: Callable[[Any], Any] | None = None, text: 
         effect = effects.get("differs") or effects.get(when)
         if effect and old != new:
             texts = {"old": text(old), "new": text(new)}
-            told = {part: getattr(effect, part).format(**texts) for part in ("does", "so", "instead")}
+            told = {part: getattr(effect, part).format(**texts) for part in ("does", "so")}
             yield replace(effect, **told)
 
     return rule
@@ -52,8 +52,7 @@ def _rule(of: str, field: str, value: Callable[[Any], Any] | None = None, text: 
 
 def _effect(row: Mapping[str, str]) -> Effect:
     grade = Grade[row.get("grade", "note").upper()]
-    kind, name = row.get("kind", "bucket-changed"), f"fields.json: {row['of']} {row['field']} {row['when']}"
-    return Effect(row["does"], row.get("so", ""), grade, row.get("instead", ""), kind, row=name)
+    return Effect(row["does"], row.get("so", ""), grade)
 
 
 def _seconds(key: str, default: float = 0.0) -> Callable[[Any], float]:
@@ -73,12 +72,11 @@ _period = _seconds("retentionPeriod")
 
 def _retention(before: Any, after: Any) -> Iterator[Effect]:
     locks = _rule(
-        "bucket",
         "retentionPolicy.isLocked",
         lambda policy: _period(policy) * bool(mapping(policy).get("isLocked")),
         span,
     )
-    keeps = _rule("bucket", "retentionPolicy", _period, span)
+    keeps = _rule("retentionPolicy", _period, span)
     yield from list(locks(before, after)) or keeps(before, after)
 
 
@@ -87,36 +85,30 @@ def _storage_class(before: Any, after: Any) -> Iterator[Effect]:
     if old != new:
         grade = Grade.WARNING if LEAST_DAYS.get(new, 0) > LEAST_DAYS.get(old, 0) else Grade.NOTE
         does = f"stores new objects as {said(new)}, until now as {said(old)}"
-        yield Effect(does, cost_of_class(new), grade, row="fields.py: _storage_class")
+        yield Effect(does, cost_of_class(new), grade)
 
 
 def _policy(before: Any, after: Any) -> Iterator[Effect]:
     if "PREVENT" not in (before, after):  # `fates.unguarded` reports that.
         does = "stays in the cloud" if after == "ABANDON" else "is deleted"
-        yield Effect(f"{does} when it leaves the stack", row="fields.py: _policy")
+        yield Effect(f"{does} when it leaves the stack")
 
 
-def _rules(of: str, **rules: Rule) -> Mapping[str, Rule]:
-    return {
-        row["field"]: _rule(of, row["field"]) for row in _ROWS if row["of"] == of and "." not in row["field"]
-    } | rules
-
-
-BUCKET_FIELDS = _rules(
-    "bucket",
-    deletionPolicy=_policy,
-    encryption=_rule(
-        "bucket",
+_PLAIN = {row["field"]: _rule(row["field"]) for row in _ROWS if "." not in row["field"]}
+BUCKET_FIELDS: Mapping[str, Rule] = {
+    **_PLAIN,
+    "deletionPolicy": _policy,
+    "encryption": _rule(
         "encryption",
         lambda encryption: mapping(encryption).get("defaultKmsKeyName"),
         lambda key: f"`{last_part(str(key))}`",
     ),
-    lifecycleRules=lifecycle,
-    retentionPolicy=_retention,
+    "lifecycleRules": lifecycle,
+    "retentionPolicy": _retention,
     # By default, the cloud keeps deleted objects for a week.
-    softDeletePolicy=_rule("bucket", "softDeletePolicy", _seconds("retentionDurationSeconds", _WEEK), span),
-    storageClass=_storage_class,
-)
+    "softDeletePolicy": _rule("softDeletePolicy", _seconds("retentionDurationSeconds", _WEEK), span),
+    "storageClass": _storage_class,
+}
 """The rules by a bucket's input, in the provider's spelling."""
 FIELDS: Mapping[str, Rule] = {
     name: BUCKET_FIELDS[name]
@@ -131,5 +123,3 @@ FIELDS: Mapping[str, Rule] = {
     )
 }
 """The fields that keep or open a bucket's objects: doctor compares them even where the cloud sets them."""
-ACCOUNT_FIELDS = _rules("account", deletionPolicy=_policy)
-"""The same for an account, whose findings are of kind `resource-changed`."""

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from slipway.base.codec import from_json
 from slipway.deploying.engine.preview import SECRET, UNKNOWN, Resource
-from slipway.deploying.engine.touched import Fate, Touched
+from slipway.deploying.engine.touched import Touched
 from slipway.model.facts import WORKSPACE
 
 _IAM = re.compile(r"gcp:(?P<service>\w+)/\w+:(?P<what>\w*?)I(?:AM|am)(?P<form>Member|Binding|Policy)$")
@@ -83,22 +83,6 @@ def grants(touched: Touched, resource: Resource | None) -> Iterator[Grant]:
                 condition=condition,
                 ours=touched.parent == WORKSPACE,
             )
-
-
-def gained_and_lost(resources: Iterable[Touched]) -> tuple[tuple[Grant, ...], tuple[Grant, ...]]:
-    """Return the grants that come, and those that go. One whose resource is deleted goes also where another resource
-    grants it anew: the engine deletes last, and what is deleted takes the member from the role."""
-    before: dict[Grant, None] = {}
-    after: dict[Grant, None] = {}
-    deleted: set[Grant] = set()
-    for touched in resources:
-        before.update(dict.fromkeys(grants(touched, touched.old)))
-        if touched.fate is Fate.DELETED:
-            deleted.update(grants(touched, touched.old))
-        after.update(dict.fromkeys(grants(touched, touched.new or (None if touched.goes else touched.old))))
-    gained = tuple(grant for grant in after if grant not in before)
-    lost = tuple(grant for grant in before if grant not in after or grant in deleted)
-    return gained, lost
 
 
 def place(on: Form, inputs: Mapping[str, Any]) -> tuple[str, str]:

@@ -16,9 +16,6 @@ LEAST_DAYS: Mapping[str, int] = {"NEARLINE": 30, "COLDLINE": 90, "ARCHIVE": 365}
 _CLEANS = "AbortIncompleteMultipartUpload"
 _DOES = {"Delete": "deletes", "SetStorageClass": "moves", _CLEANS: "drops unfinished uploads of"}
 """By a rule's action, the verb that follows "Bucket `x`"."""
-_ROW = "lifecycle.py: lifecycle"
-_OF_ALL = "what is older goes at once, results and checkpoints of running jobs too"
-_OF_SOME = "what is older goes at once, and what jobs wrote there with it"
 
 
 @dataclass(frozen=True)
@@ -29,14 +26,6 @@ class Effect:
     #: Its end for people with objects there.
     so: str = ""
     grade: Grade = Grade.NOTE
-    instead: str = ""
-    kind: str = "bucket-changed"
-    #: The same as `so` in a bucket that jobs write to, where that is more.
-    for_jobs: str = ""
-    #: The people and things concerned.
-    details: tuple[str, ...] = ()
-    #: Its row in its table.
-    row: str = ""
 
     def __str__(self) -> str:
         return f"{self.does}: {self.so}" if self.so else self.does
@@ -57,22 +46,13 @@ def lifecycle(before: Any, after: Any) -> Iterator[Effect]:
     worse = [rule for rule in deleting if not any(_milder(rule, earlier) for earlier in gone)]
     if worse:
         aged = any(mapping(rule.get("condition")).get("age") for rule in worse)
-        of_all = not all(map(_ends, worse))
-        yield Effect(
-            does,
-            "what is older goes at once" if aged else "what it matches goes at once",
-            Grade.BLOCKING,
-            "limit the rule to a prefix that nobody reads later, and copy first what has to stay",
-            "lifecycle-changed",
-            "" if not aged else _OF_ALL if of_all else _OF_SOME,
-            row=_ROW,
-        )
+        yield Effect(does, "what is older goes at once" if aged else "what it matches goes at once", Grade.BLOCKING)
         return
     # Several rules may move objects to colder classes: the costs of the first are enough to know.
     cold = (cost_of_class(mapping(rule.get("action")).get("storageClass")) for rule in added)
     so = next(filter(None, cold), "they stay, and are paid for" if "Delete" in map(_action, gone) else "")
     grade = Grade.NOTE if all(_action(rule) == _CLEANS for rule in (*gone, *added)) else Grade.WARNING
-    yield Effect(does, so, grade, kind="lifecycle-changed", row=_ROW)
+    yield Effect(does, so, grade)
 
 
 def _milder(rule: Mapping[str, Any], before: Mapping[str, Any]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
@@ -199,12 +199,6 @@ def differences(before: Any, after: Any, path: str = "") -> Iterator[InputDiffer
             yield from (InputDifference(f"{path}[{after.index(item)}]", None, item) for item in added)
     elif before != after and not (before in _NOTHING and after in _NOTHING):
         yield InputDifference(path, before, after)
-
-
-def unseen(paths: Iterable[str], differing: Iterable[InputDifference]) -> tuple[str, ...]:
-    """Return the differing paths without a shown difference: in secrets, or in values that the cloud computes."""
-    tops = {top(difference.path) for difference in differing}
-    return tuple(dict.fromkeys(top(path) for path in paths if top(path) not in tops))
 
 
 def texts(value: Any, path: str = "") -> Iterator[tuple[str, str]]:

@@ -17,7 +17,7 @@ from slipway.google.catalog.document import read
 from slipway.google.failures import NotFound
 from slipway.google.jobs import VertexJob
 from slipway.google.storage import Location, Storage
-from slipway.model.capacity import CAPACITY_TYPES, FLEX_START, POOL
+from slipway.model.capacity import CAPACITY_TYPES, FLEX_START
 from slipway.model.catalog.model import NAME, VARIABLE, Catalog
 from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import render, with_numbers
@@ -26,7 +26,6 @@ from slipway.model.kinds import KINDS, JobKind
 from slipway.model.labels import TEAM, label_value
 from slipway.model.machines.images import PrebuiltImage, images_of
 from slipway.model.machines.spec import MachineSpec, shape_name
-from slipway.model.machines.table import lacks
 from slipway.model.rules.strategies import FLEX_MODELS, flex_start_has
 
 CONFIG_VARIABLE = "SLIPWAY_CONFIG"
@@ -256,20 +255,6 @@ def _called_there(catalog: Catalog, other: Catalog) -> Mapping[str, str]:
     return {name: members[some] for name, some in mine.items() if some in members}
 
 
-def for_members(catalog: Catalog, other: Catalog, later: Catalog) -> Catalog:
-    """Return a catalog to compare with another one: without the offers for a team of which nobody may submit the
-    template here, or there. `later`: the later one of the two, whose new teams' members were there before."""
-    sides = [replace(side, teams={**later.teams, **side.teams}) for side in (catalog, other)]
-
-    def left(template: Template) -> Iterator[Offer]:
-        there = [(side, side.templates[template.name].offers) for side in sides if template.name in side.templates]
-        teams = [{team for each in offers if not each.team for team in teams_of(side, each)} for side, offers in there]
-        return (each for each in template.offers if all(each.team in some for some in teams if each.team and some))
-
-    templates = {name: replace(template, offers=tuple(left(template))) for name, template in catalog.templates.items()}
-    return replace(catalog, templates=templates)
-
-
 def for_shapes(catalog: Catalog, other: Catalog) -> Catalog:
     """Return a catalog to compare with another one: where that alone has several shapes of a job, with the shape there
     that the machines here are."""
@@ -280,24 +265,6 @@ def for_shapes(catalog: Catalog, other: Catalog) -> Catalog:
             offers = (replace(offer, shape=_shape(offer, shapes)) for offer in template.offers)
             templates[name] = replace(template, offers=tuple(offers))
     return replace(catalog, templates=templates)
-
-
-def for_one_team(catalog: Catalog) -> Catalog:
-    """Return a catalog to compare with another one: where all submissions of a template count for one team, with the
-    offers that this team takes, as everybody's."""
-    templates = dict(catalog.templates)
-    for name, template in templates.items():
-        counted = {team for offer in template.offers if not offer.team for team in teams_of(catalog, offer)}
-        if len(counted) == 1:
-            own = [_case(offer) for offer in template.offers if offer.team in counted]
-            taken = (each for each in template.offers if each.team in counted or not (each.team or _case(each) in own))
-            whens = ((each, {key: some for key, some in each.when.items() if key != OF_TEAM}) for each in taken)
-            templates[name] = replace(template, offers=tuple(replace(each, when=when) for each, when in whens))
-    return replace(catalog, templates=templates)
-
-
-def _case(offer: Offer) -> tuple[str, Mapping[str, object]]:
-    return offer.kind, {**offer.when, OF_TEAM: ""}
 
 
 def _shape(offer: Offer, shapes: Collection[str]) -> str:
@@ -320,15 +287,6 @@ def bound(value: Any, home: str, field: str = "") -> Iterator[tuple[str, str]]:
             yield from bound(item, home, field)
 
 
-def regions_of(template: Template, home: str) -> tuple[str, ...]:
-    """Return the regions besides `home` where some of a template's jobs can run: these name nothing of `home`, and
-    their accelerators are there."""
-    own = [offer for offer in template.offers if offer.capacity_type != POOL and not any(bound(offer.request, home))]
-    needs = [[MachineSpec.read(pool).accelerator for pool in filter(None, offer.worker_pools)] for offer in own]
-    others = (each for each in template.regions or () if each != home)
-    return tuple(each for each in others if not all(any(lacks(each, a) for a in some) for some in needs))
-
-
 def groups_of(catalog: Catalog, members: Iterable[str]) -> tuple[str, ...]:
     """Return the teams of members, and groups among them that are in no team, by the part of their addresses before
     the @."""
@@ -346,14 +304,6 @@ def teams_of(catalog: Catalog, offer: Offer) -> tuple[str, ...]:
     known, own = catalog.submitters, offer.labels.get(TEAM) or offer.team
     every = (member for submitters in known.values() for member in submitters)
     return (own,) if own else groups_of(catalog, known.get(str(offer.spec.get("serviceAccount", "")), every))
-
-
-def takers_of(catalog: Catalog, template: Template, offer: Offer) -> set[str]:
-    """Return the teams whose submissions take an offer, without those that have others of its case to themselves."""
-    teams, case = {*teams_of(catalog, offer)}, _case(offer)
-    if len(teams) < 2:
-        return teams
-    return teams - ({each.team for each in template.offers if _case(each) == case} - {offer.team})
 
 
 def usual_offers(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from slipway.model.catalog.parameter_types import Scalar
 
@@ -31,14 +31,3 @@ def without(box: Box, other: Box) -> Iterator[Box]:
         if outside:
             yield {**inside, name: outside}
         inside[name] = tuple(value for value in values if value in other[name])
-
-
-def divided_by(box: Box, others: Iterable[Box]) -> Iterator[Box]:
-    """Yield what a box shares with each of the other boxes, which are disjoint or equal, and then what is left of it.
-    Whole parts, so that two sides that are divided by each other have the same ones."""
-    parts, rest = list[Box](), [box]
-    for other in others:
-        if shared := common(box, other):
-            parts += [shared] if shared not in parts else []
-            rest = [left for each in rest for left in without(each, other)]
-    yield from (*parts, *rest)

@@ -191,10 +191,6 @@ class Catalog:
     def offers(self) -> tuple[Offer, ...]:
         return tuple(offer for template in self.templates.values() for offer in template.offers)
 
-    def offers_as(self, account: str) -> tuple[Offer, ...]:
-        """Return the offers whose jobs run as an account."""
-        return tuple(offer for offer in self.offers if offer.spec.get("serviceAccount") == account)
-
     def owners(self, cluster: str) -> tuple[str, ...]:
         """Return the teams whose jobs alone a cluster takes, by its name; none where it takes everybody's."""
         return tuple(name for name, team in self.teams.items() if cluster in team.clusters)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Annotated, Any
 
 from slipway.base.codec import KEY_OF_ENTRY, NOT_WRITTEN, Else, Form, MaybeText, one_of
@@ -192,45 +191,6 @@ def applying(offers: Iterable[Offer], values: Mapping[str, Any], team: str) -> t
     return tuple(offer for offer in standing if offer.team) or tuple(standing)
 
 
-class Rivals:
-    """Offers, of which those are found at once between which and another one a submission may choose."""
-
-    def __init__(self, offers: Iterable[Offer]) -> None:
-        """Sort the offers by what each bit of a number stands for: an offer, by its place."""
-        self._of: dict[tuple[str, str], int] = {}
-        self._free: dict[str, int] = {}
-        self._having: dict[str, dict[Scalar, int]] = {}
-        listed = list(offers)
-        for place, offer in enumerate(listed):
-            bit, key = 1 << place, (offer.team, offer.kind)
-            self._of[key] = self._of.get(key, 0) | bit
-            for name, values in offer.when.items():
-                having = self._having.setdefault(name, {})
-                for value in values:
-                    having[value] = having.get(value, 0) | bit
-        for name, having in self._having.items():
-            bound = 0
-            for bits in having.values():
-                bound |= bits
-            self._free[name] = ((1 << len(listed)) - 1) & ~bound
-
-    def of(self, offer: Offer) -> list[int]:
-        """Return in order the places of the offers that jobs of this one may choose too."""
-        bits = self._of.get((offer.team, offer.kind), 0)
-        for name, values in offer.when.items():
-            if name in self._having:
-                fits = self._free[name]
-                for value in values:
-                    fits |= self._having[name].get(value, 0)
-                bits &= fits
-        places = list[int]()
-        while bits:
-            lowest = bits & -bits
-            places.append(lowest.bit_length() - 1)
-            bits ^= lowest
-        return places
-
-
 @dataclass(frozen=True)
 class Study:
     """The search of a tuning job. The numbers of trials may be placeholders."""
@@ -282,10 +242,6 @@ class Template:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kinds", self.kinds or (self.kind,))
-
-    @cached_property
-    def rivals(self) -> Rivals:
-        return Rivals(self.offers)
 
     @property
     def takes_code(self) -> bool:

@@ -34,7 +34,7 @@ def _changes(review: Review, *, details: bool) -> Iterator[str]:
     yield standing_line(review)
     if details:
         for row in rows.with_more:
-            yield from _listed(str(row.resource), _details(row))
+            yield from _listed(str(row.resource), dict.fromkeys(_details(row)))
         yield from _listed("settings", map(_setting, review.settings))
     yield from _listed("the program warns, in its own words", review.quoted)
 

@@ -69,10 +69,6 @@ def test_machines_of_a_role(count: int | str, role: str, said: str) -> None:
     assert formatting.counted(count, role) == said
 
 
-def test_one_machine_is_not_called_all_of_them() -> None:
-    assert (formatting.all_of(1, "machine"), formatting.all_of(2, "machine")) == ("the only machine", "all 2 machines")
-
-
 def test_accelerators_are_named_where_the_machine_does_not_tell_them() -> None:
     assert str(MachineSpec("n1-standard-8", "NVIDIA_TESLA_T4", 2)) == "n1-standard-8 with 2 NVIDIA_TESLA_T4"
     assert str(MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8)) == "a3-highgpu-8g"

@@ -118,7 +118,7 @@ def test_a_scheduled_deployment_goes_on_with_what_was_begun_and_with_no_more() -
     """The same commit: its edits, and what it takes from the cluster that is being replaced in place already."""
     edits = (
         one("cluster-replaced", "cluster cpu", Grade.WARNING),
-        one("submission-changed", "template nap", Grade.WARNING),
+        one("job-code-changed", "template nap", Grade.WARNING),
         one("job-loses-resource", "cluster cpu"),
         one("capacity-changed", "pool cpu/all"),
     )
