@@ -276,7 +276,7 @@ def _replaced(plan: ClusterPlan) -> Finding:
     price = _price(plan.old, plan.held)
     billed = ""
     if plan.drains:
-        billed = f" and both are billed until then ({dollars(price)})"
+        billed = f", and both clusters are billed until then ({dollars(price)})"
     sentence = _phrases(
         f"replace (create before delete): {_edits_text(plan)}",
         _phrase("needs ", needed, " now"),
@@ -491,11 +491,9 @@ def _deleted_unplanned(comparison: Comparison, step: Touched) -> Iterator[Findin
     is_declared = id_ in comparison.after.kept or comparison.new.cluster_named(id_) is not None
     although = ""
     if is_declared:
-        although = "although the program declares it"
+        although = ", although the program declares it"
     sentence = _phrases(
-        f"delete: Pulumi deletes `{id_}`",
-        _phrase("because of ", few(step.replaces)),
-        although,
+        f"delete: Pulumi deletes `{id_}`{_phrase(' because of ', few(step.replaces))}{although}",
         f"gives back {machines_text(held) or 'unknown machines'}",
     )
     is_minor = held and not is_declared and not _scarce(held)
