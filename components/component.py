@@ -55,6 +55,7 @@ class Component(Member):
         waiting.depends_on = pulumi.Output.from_input(cast(Any, self._decided()))
         waiting.aliases = [*(waiting.aliases or ()), pulumi.Output.from_input(cast(Any, self._former(type_)))]
         super().__init__(type_, name, self._facts, waiting)
+        self.composition.hooks.transforms.watch_children(self)
         self._to_come = ChildrenToCome(self, self.children)
         self._childResources.add(self._to_come)
         self.result = pulumi.Output.from_input(self._declare())

@@ -160,7 +160,7 @@ class Composition:
 
     async def _decide(self) -> None:
         try:
-            await self.hooks.inputs.watch()
+            await self.hooks.transforms.watch()
             # First of all, and outside of what a destruction goes on without.
             await in_thread(partial(refuse_foreign, self.run, self._origin, self.components))
             warn_of_imports(self.run)
@@ -273,11 +273,16 @@ class Composition:
             forget()
 
     async def _refuse_transforms(self) -> None:
-        """Raise ArgumentError if a transform of the program has changed a cluster, once all are registered."""
+        """Raise ArgumentError if a transform of the program has changed what Slipway relies on."""
         await asyncio.gather(*(urn.future() for urn in self.hooks.clusters.values()), return_exceptions=True)
+        await self.hooks.transforms.registered()
+        clusters, unchecked = dict[str, str](), set[str]()
         for group in self.groups:
-            if group not in self.left and not group.guard.taken_down:
-                self.hooks.inputs.refuse(group.current_clusters)
+            if group in self.left or group.guard.taken_down:
+                unchecked.update(component.title for component in group.components)
+            else:
+                clusters |= group.current_clusters
+        self.hooks.transforms.refuse(clusters, unchecked)
 
     def _refused(self) -> Iterator[tuple[Group, SlipwayError]]:
         """Yield the groups whose preview is refused, with the errors."""

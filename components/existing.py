@@ -6,35 +6,57 @@ changes. The import comes first.
 
 from __future__ import annotations
 
+import os
+
 import pulumi
 
 from slipway.base.errors import ConfigError
+from slipway.deploying.deployment.takeover import VARIABLE
 from slipway.deploying.deployment.workspace_plan import trainer_email
-from slipway.google.live import Live, Unknown
 from slipway.model.state import ACCOUNT, BUCKET, State
 
 from .engine import destroys, fail, known
 from .import_commands import import_command
-from .live_reading import exists
-from .world import mocked
+from .owned_elsewhere import Subject, existing, in_state, owner_of, rejected
 
 
 def refuse_existing(args: pulumi.ResourceTransformationArgs) -> None:
-    """End the program if a bucket or an account exists that the state of a deployed stack does not have."""
-    if destroys() or args.type_ not in (BUCKET, ACCOUNT) or _has_other_source(args.opts) or _had_other_name(args.opts):
+    """End the program if it declares a bucket or an account that another deployment made, or one that exists and that
+    the state of a deployed stack does not have."""
+    # Asked in a destruction, Pulumi would note a provider in an empty state: `refuse_owned` checks the entries then.
+    if destroys() or args.type_ not in (BUCKET, ACCOUNT) or args.opts.id:
         return
     state = known()
-    if not isinstance(state, State) or not state.catalogs or (args.type_, args.name) in state.names:
+    if not isinstance(state, State):
         return
-    name = _name(args)
-    world = mocked()
-    if name and _exists(args, name, world.live if world else None):
-        fail(_existing(args, name))
+    entry = in_state(args, state)
+    if entry is not None:
+        _refuse_owned(args, entry, state)
+        return
+    if args.opts.import_:
+        _refuse_owned(args, _found(args), state)
+        return
+    if (args.type_, args.name) in state.names or _had_other_name(args.opts) or not _is_deployed(state):
+        return
+    found = _found(args)
+    if found is not None:
+        _refuse_owned(args, found, state)
+        fail(_existing(args, found))
 
 
-def _has_other_source(opts: pulumi.ResourceOptions) -> bool:
-    """Return whether a resource is read or imported."""
-    return bool(opts.id or opts.import_)
+def _refuse_owned(args: pulumi.ResourceTransformationArgs, subject: Subject | None, state: State) -> None:
+    owner = owner_of(subject, state) if subject else ""
+    if subject and owner:
+        fail(rejected(args.name, subject, owner))
+
+
+def _is_deployed(state: State) -> bool:
+    """Return whether the state has a deployment, or a part of one. The recovery of a whole deployment has messages of
+    its own."""
+    if state.catalogs:
+        return True
+    is_recovery = bool(os.environ.get(VARIABLE, "").strip())
+    return not is_recovery and any(not type_.startswith("pulumi:") for type_, _ in state.names)
 
 
 def _had_other_name(opts: pulumi.ResourceOptions) -> bool:
@@ -56,20 +78,17 @@ def _name(args: pulumi.ResourceTransformationArgs) -> str:
     return given if args.type_ == BUCKET else trainer_email(given, _project(args))
 
 
-def _exists(args: pulumi.ResourceTransformationArgs, name: str, live: Live | None) -> bool:
-    """Return whether a resource exists for sure. `live`: live state in a test with mocks."""
-    if live is not None:
-        found = live.buckets if args.type_ == BUCKET else live.service_accounts
-        return not isinstance(found, Unknown) and name in found
-    return exists(args.type_, name, _project(args)) is True
+def _found(args: pulumi.ResourceTransformationArgs) -> Subject | None:
+    name = _name(args)
+    return existing(args.type_, name, _project(args)) if name else None
 
 
-def _existing(args: pulumi.ResourceTransformationArgs, name: str) -> ConfigError:
-    kind = f"bucket gs://{name}" if args.type_ == BUCKET else f"account {name}"
+def _existing(args: pulumi.ResourceTransformationArgs, found: Subject) -> ConfigError:
     stack = pulumi.get_stack()
     region = pulumi.Config("gcp").get("region") or ""
     return ConfigError(
-        f"{kind} exists, and the state of {pulumi.get_project()}/{stack} does not have it, so Slipway changed nothing",
+        f"{found.words} exists, and the state of {pulumi.get_project()}/{stack} does not have it, "
+        "so Slipway changed nothing",
         why=f"the program declares {args.name}: Pulumi would create it, which fails, as its name is in use (409)",
         fix="if it is yours, as after `pulumi state delete`, import it, and deploy again:\n"
         f"{import_command(args, stack, _project(args), region)}\n"

@@ -13,9 +13,9 @@ from slipway.google.clusters import PersistentResource
 from slipway.model.cluster import PROTECT, CurrentCluster
 from slipway.model.state import GENERATION, REGIONS
 
-from .cluster_inputs import ClusterInputs
 from .creation import Creation
 from .gcp import vertex
+from .transforms import TransformCheck
 
 # A GPU cluster may take a long time; the provider's default time-out is 20 minutes.
 _TIMEOUTS = pulumi.CustomTimeouts(create="2h", update="2h", delete="2h")
@@ -38,8 +38,8 @@ class Surroundings:
     kept: pulumi.ResourceOptions | None = None
     #: The stack in the clusters' labels, where a program may have several.
     stack: str = ""
-    #: Keeps the transforms of the program from the inputs of clusters.
-    inputs: ClusterInputs = field(default_factory=ClusterInputs)
+    #: Rejects changes of clusters by transforms of the program.
+    transforms: TransformCheck = field(default_factory=TransformCheck)
     #: Receives the URNs of the clusters that are registered, by id.
     registered: dict[str, pulumi.Output[str]] = field(default_factory=dict)
 
@@ -62,17 +62,19 @@ class Generation(pulumi.ComponentResource):
         opts: pulumi.ResourceOptions | None,
         cloud: Mapping[str, Any] | None = None,
         cloud_opts: pulumi.ResourceOptions | None = None,
-        inputs: ClusterInputs | None = None,
+        transforms: TransformCheck | None = None,
     ) -> None:
-        """Declare a cluster. `cloud`: the inputs of its resource, with `cloud_opts`; `inputs` keeps them."""
+        """Declare a cluster. `cloud`: the inputs of its resource, with `cloud_opts`; `transforms` checks them."""
         super().__init__(GENERATION, id, dict(facts), opts)
+        self.title = getattr(opts and opts.parent, "title", f"cluster {id}")
+        if transforms:
+            transforms.watch_children(self)
         self.id: pulumi.Input[str] = id
         self.cloud_urn: pulumi.Output[str] | None = None
         if cloud is not None:
             # What a parent retains would run on: each generation goes when it is idle.
             every = pulumi.ResourceOptions(parent=self, custom_timeouts=_TIMEOUTS, retain_on_delete=False)
             made = pulumi.ResourceOptions.merge(every, cloud_opts)
-            made = inputs.options(self, made) if inputs else made
             resource = vertex.AiPersistentResource(id, name=id, opts=made, **cloud)
             self.id, self.cloud_urn = resource.name, resource.urn
         self.register_outputs({"id": self.id, **outputs})
@@ -99,7 +101,7 @@ def current(
     # The state tells it where the published catalog is lost.
     kept = {"protected": spec.name} if spec.replacement == PROTECT else {}
     inputs = {**place, "deletion_policy": spec.deletion_policy, **inputs}
-    generation = Generation(cluster.id, facts, {**kept, **outputs}, around.opts, inputs, options, around.inputs)
+    generation = Generation(cluster.id, facts, {**kept, **outputs}, around.opts, inputs, options, around.transforms)
     return _registered(generation, cluster.id, around)
 
 
@@ -109,7 +111,7 @@ def retiring(living: PersistentResource, facts: Mapping[str, Any], around: Surro
     options = _options(full, ["*"], around)
     inputs = {**place, "resource_pools": [pool.request() for pool in living.spec.pools]}
     return _registered(
-        Generation(living.id, facts, outputs, around.opts, inputs, options, around.inputs), living.id, around
+        Generation(living.id, facts, outputs, around.opts, inputs, options, around.transforms), living.id, around
     )
 
 

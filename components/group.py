@@ -295,7 +295,7 @@ class Group:
             opts,
             kept,
             stack=self.identity.label,
-            inputs=self.hooks.inputs,
+            transforms=self.hooks.transforms,
             registered=self.hooks.clusters,
         )
 

@@ -22,9 +22,9 @@ from slipway.google.live import Unknown
 from slipway.google.provider_errors import Places, meaning_of
 from slipway.model.state import CLUSTER, State, StateGrant
 
-from .cluster_inputs import ClusterInputs
 from .engine import in_thread
 from .guard import guard
+from .transforms import TransformCheck
 
 MAKES = "slipway-create-v1"
 KEEPS = "slipway-keep-v1"
@@ -50,8 +50,8 @@ class Hooks:
         self.guard = guard(stacks, state, self._registered_as, self._granted)
         #: The URNs of the clusters that the program registers, by id.
         self.clusters: dict[str, pulumi.Output[str]] = {}
-        #: The inputs of the clusters.
-        self.inputs = ClusterInputs()
+        #: The changes by transforms of the program.
+        self.transforms = TransformCheck()
         #: The URNs of the grants that the program registers.
         self.grants: dict[StateGrant, pulumi.Output[str]] = {}
         #: Bound to what is written or made when a cluster comes to be; calls the maker of the engine's name of that.

@@ -24,6 +24,8 @@ class Leaving(StackGuard):
         super().__init__(environ, stack, place, known)
         self.grants = () if isinstance(known, Unknown) else dropped(known)
         self._told: dict[StateGrant, SharedGrant] = {}
+        #: Each line about roles of a member is printed once, however many roles it is about.
+        self._printed: set[str] = set()
 
     def foretell(self) -> None:
         """Tell which of them would stay now."""
@@ -31,6 +33,7 @@ class Leaving(StackGuard):
         self._told = {stays.grant: stays for stays in staying}
         if needed := shared_grants(staying):
             pulumi.log.info(needed)
+            self._printed.update(needed.splitlines())
         for warning in doubtful_grants(staying, self.place[0]):
             pulumi.log.warn(warning)
 
@@ -49,5 +52,6 @@ class Leaving(StackGuard):
             pulumi.log.info(f"{grant.role} of {grant.member} goes, as no other stack needs it by now")
         elif stays and not (told and told.stacks == stays.stacks):
             for text in (shared_grants([stays]), *doubtful_grants([stays], self.place[0])):
-                if text:
+                if text and text not in self._printed:
+                    self._printed.add(text)
                     pulumi.log.warn(text)

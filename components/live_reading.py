@@ -9,6 +9,7 @@ import pulumi
 from slipway.google.connection import connect
 from slipway.google.live import Unknown
 from slipway.google.live_reader import LiveScope, Reader
+from slipway.google.snapshot import made_by_us
 from slipway.model.state import BUCKET
 
 from .engine import act_as_provider
@@ -21,6 +22,21 @@ def reader_of(project: str = "", region: str = "", *, where: str = "") -> Reader
     gcp = pulumi.Config("gcp")
     scope = LiveScope(project or gcp.get("project") or "", region or gcp.get("region") or "")
     return Reader(connect(os.environ), scope, where=where)
+
+
+def found_resource(type_: str, name: str, project: str) -> tuple[str, bool] | None:
+    """Return the display name of an account, and whether a bucket has the lifecycle rules of Slipway's buckets; None if
+    the resource does not exist or can't be read."""
+    reader = reader_of(project)
+    if type_ == BUCKET:
+        bucket = reader.bucket(name)
+        if isinstance(bucket, Unknown) or name not in bucket:
+            return None
+        return "", any(made_by_us(bucket[name], catalog=catalog) for catalog in (True, False))
+    account = reader.service_account(name)
+    if isinstance(account, Unknown) or name not in account:
+        return None
+    return account[name], False
 
 
 def exists(type_: str, name: str, project: str) -> bool | Unknown:

@@ -25,12 +25,13 @@ from slipway.google.live import InUse, Unknown
 from slipway.model.facts import CATALOG
 from slipway.model.labels import STACK_LABEL
 from slipway.model.origin import Origin
-from slipway.model.state import CLUSTER, StateEntry
+from slipway.model.state import CLUSTER, State, StateEntry
 
-from .engine import EngineRun
+from .engine import EngineRun, destroys
 from .group import prefix
 from .member import Member
 from .namesakes import noted
+from .owned_elsewhere import refuse_owned
 from .world import World
 
 
@@ -40,25 +41,31 @@ def refuse_foreign(run: EngineRun, origin: Origin, components: Sequence[Member] 
     nothing."""
     if isinstance(run.state, Unknown):
         return
-    workspaces = {place.name for place in run.state.workspaces.values()}
+    own = _own_names(run, run.state, components)
+    reported = strays(run.state, own).urns
+    entries = [entry for entry in undeclared_entries(run.state, own) if entry.urn not in reported]
+    reads = bool(entries) and not (run.preview and os.environ.get("SLIPWAY_LIVE"))
+    checks = [partial(refuse_strays, run.state, own, origin)]
+    checks.append(partial(refuse_second_entries, entries, run.state, origin))
+    if destroys():
+        checks.append(partial(refuse_owned, noted(), run.state))
+    if reads:
+        checks.append(partial(_refuse_needed, run, entries, own, origin))
+    raise_together(list(_errors_of(checks)))
+
+
+def _own_names(run: EngineRun, state: State, components: Sequence[Member]) -> OwnNames:
+    workspaces = {place.name for place in state.workspaces.values()}
     workspaces.update(each.name for each in components if each.kind == "workspace")
-    catalogs = {name for type_, name in run.state.urns if type_ == CATALOG}
+    catalogs = {name for type_, name in state.urns if type_ == CATALOG}
     catalogs.update(each.name for each in components if each.kind == "catalog")
-    own = OwnNames(
+    return OwnNames(
         prefixes=sorted(map(prefix, workspaces)),
         catalogs=sorted(set(map(prefix, catalogs))),
         labels=[run.identity(name).label for name in ("", *sorted(workspaces))],
         # The host of a program in another language does not see the program's own resources.
         declared=None if get_root_resource() is None else list(_declared()),
     )
-    reported = strays(run.state, own).urns
-    entries = [entry for entry in undeclared_entries(run.state, own) if entry.urn not in reported]
-    reads = bool(entries) and not (run.preview and os.environ.get("SLIPWAY_LIVE"))
-    checks = [partial(refuse_strays, run.state, own, origin)]
-    checks.append(partial(refuse_second_entries, entries, run.state, origin))
-    if reads:
-        checks.append(partial(_refuse_needed, run, entries, own, origin))
-    raise_together(list(_errors_of(checks)))
 
 
 def _refuse_needed(run: EngineRun, entries: Sequence[StateEntry], own: OwnNames, origin: Origin) -> None:

@@ -8,14 +8,14 @@ from datetime import datetime
 from decimal import Decimal
 from itertools import chain
 
-from slipway.answers.answer import Answer, Difference, Value
+from slipway.answers.answer import Answer, Difference
 from slipway.answers.comparison import Comparison, Side
 from slipway.base.formatting import percent
-from slipway.model.budget import WARNS_AT, Budget
+from slipway.model.budget import WARNS_AT
 from slipway.model.catalog.clusters import Cluster, Pool
 from slipway.model.catalog.model import Catalog
 from slipway.model.findings.finding import Finding, Grade, Subject
-from slipway.model.findings.grades import APPROVE_ABOVE, asks_above
+from slipway.model.findings.grades import asks_above
 from slipway.model.findings.kinds import KINDS
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.prices import is_steep
@@ -54,14 +54,18 @@ def costs(comparison: Comparison) -> Costs | None:
 def answers(comparison: Comparison, side: Side) -> Iterator[Answer]:
     """Yield the costs now, and from each date on which a season of either side begins or ends."""
     catalog = comparison.old if side is Side.BEFORE else comparison.new
-    for date in (comparison.world.now, *_dates(comparison)):
-        present = [cluster for cluster in catalog.expected if cluster.season.includes(date)]
-        key = (_NOW if date == comparison.world.now else moment_in_words(date),)
-        unpriced = [pool for pool in _pools(present) if not pool.price_per_hour.complete]
-        idle: dict[str, Value] = {"perHour": _idle(present), "unpriced": sum(pool.min for pool in unpriced)}
-        most: dict[str, Value] = {"perHour": _most(present), "unpriced": sum(pool.max for pool in unpriced)}
-        yield Answer(IDLE, key, _SUBJECT, values=idle)
-        yield Answer(MOST, key, _SUBJECT, values=most)
+    yield from _at(catalog, comparison.world.now, _NOW)
+    for date in _dates(comparison):
+        yield from _at(catalog, date, moment_in_words(date))
+
+
+def _at(catalog: Catalog, date: datetime, name: str) -> Iterator[Answer]:
+    present = [cluster for cluster in catalog.expected if cluster.season.includes(date)]
+    unpriced = [pool for pool in _pools(present) if not pool.price_per_hour.complete]
+    least = sum(pool.min for pool in unpriced)
+    most = sum(pool.max for pool in unpriced)
+    yield Answer(IDLE, (name,), _SUBJECT, values={"perHour": _idle(present), "unpriced": least})
+    yield Answer(MOST, (name,), _SUBJECT, values={"perHour": _most(present), "unpriced": most})
 
 
 def findings(comparison: Comparison, differences: Sequence[Difference]) -> Iterator[Finding]:
@@ -74,60 +78,59 @@ def findings(comparison: Comparison, differences: Sequence[Difference]) -> Itera
         yield from _budget(_budget_share(comparison.old), _budget_share(comparison.new))
 
 
-def _budget(before: float, after: float) -> Iterator[Finding]:
-    """Yield that idle machines alone newly use an enforced budget up, or nearly."""
-    limit = 1.0 if after > 1 else WARNS_AT
-    if after > limit >= before:
-        sentence = f"idle machines alone use {percent(after)} of the budget, after which submissions are rejected"
-        grade = Grade.BLOCKING if after > 1 else Grade.WARNING
-        subject = Subject("budget", "share")
-        yield KINDS["stack-warning"].of(subject, sentence, grade=grade, field="slipway:budget.stack")
-
-
 def _finding(comparison: Comparison, kind: str, changes: Sequence[Difference]) -> Finding:
     """Return the finding about a cost: its highest rise at any date, or its smallest fall."""
     highest = max(changes, key=lambda change: _rise(change, "perHour"))
-    rise = _rise(highest, "perHour")
     before = _month(_number(highest.before, "perHour"))
     after = _month(_number(highest.after, "perHour"))
-    unpriced = max(_rise(change, "unpriced") for change in changes)
-    limit = asks_above((comparison.before.policy, comparison.after.policy), kind)
-    date = highest.keys[0][0]
-    when = "" if date == _NOW else f" from {date}"
+    rise = after - before
     more = "more" if rise > 0 else "less"
-    sentence = f"costs ${abs(after - before):,.0f} {more} a month {_LOADS[kind]}{when}: ${before:,.0f} → ${after:,.0f}"
+    unpriced = max(_rise(change, "unpriced") for change in changes)
+    date = highest.keys[0][0]
+    sentence = f"costs ${abs(rise):,} {more} a month {_LOADS[kind]} from {date} on: ${before:,} → ${after:,}"
     if unpriced > 0:
         sentence = f"{sentence}; {unpriced:.0f} more machines have no known price"
     grade = Grade.NOTE
     if kind == IDLE and is_steep(before, after) and not comparison.first:
         grade = Grade.WARNING
-    if limit is not None and (unpriced > 0 or float(_month(rise)) > limit):
-        sentence = f"{sentence}; a rise above ${limit:,.0f} needs an approval (`{APPROVE_ABOVE}`)"
+    limit = asks_above((comparison.before.policy, comparison.after.policy), kind)
+    if limit is not None and (unpriced > 0 or rise > limit):
+        sentence = f"{sentence}; a rise above ${limit:,.0f} needs an approval"
         grade = Grade.BLOCKING
     found = KINDS[kind].of(_SUBJECT, sentence, grade=grade)
     facts = {"monthlyBefore": float(before), "monthlyAfter": float(after), "from": date}
-    return replace(found, facts=facts, cost=rise)
+    return replace(found, facts=facts, cost=_rise(highest, "perHour"))
+
+
+def _budget(before: float, after: float) -> Iterator[Finding]:
+    """Yield that idle machines alone newly use an enforced budget up, or nearly."""
+    limits = {Grade.BLOCKING: 1.0, Grade.WARNING: WARNS_AT}
+    for grade, limit in limits.items():
+        if after > limit >= before:
+            sentence = f"idle machines alone use {percent(after)} of the budget, after which submissions are rejected"
+            subject = Subject("budget", "share")
+            yield KINDS["stack-warning"].of(subject, sentence, grade=grade, field="slipway:budget.stack")
+            return
 
 
 def _budget_share(catalog: Catalog) -> float:
     """Return the share of the stack's enforced budget that idle machines use; 0 without one."""
-    budget = catalog.budget or Budget()
-    if not budget.stack or not budget.enforce:
+    budget = catalog.budget
+    if budget is None or not budget.stack or not budget.enforce:
         return 0.0
     return float(_month(_idle(catalog.clusters.values()))) / budget.stack
 
 
 def _dates(comparison: Comparison) -> list[datetime]:
-    dates = set()
-    for cluster in (*comparison.old.expected, *comparison.new.expected):
-        dates |= {cluster.season.begins, cluster.season.ends}
+    """Return the coming dates on which a cluster of either side begins or ends."""
+    seasons = [cluster.season for cluster in (*comparison.old.expected, *comparison.new.expected)]
+    dates = {season.begins for season in seasons} | {season.ends for season in seasons}
     return sorted(date for date in dates if date and date > comparison.world.now)
 
 
 def _pools(clusters: Iterable[Cluster]) -> list[Pool]:
     """Return the pools that the stack pays for."""
-    own = [cluster for cluster in clusters if not cluster.adopted]
-    return list(chain.from_iterable(cluster.pools for cluster in own))
+    return list(chain.from_iterable(cluster.pools for cluster in clusters if not cluster.adopted))
 
 
 def _idle(clusters: Iterable[Cluster]) -> float:
@@ -144,13 +147,13 @@ def _most_ever(catalog: Catalog) -> float:
     return max(_most(clusters) for _, clusters in catalog.at_once)
 
 
-def _number(answer: Answer | None, name: str) -> float:
-    value = answer.values.get(name) if answer else 0
-    return float(value or 0)
-
-
 def _rise(difference: Difference, name: str) -> float:
     return _number(difference.after, name) - _number(difference.before, name)
+
+
+def _number(answer: Answer | None, name: str) -> float:
+    values = answer.values if answer else {}
+    return float(values.get(name) or 0)
 
 
 def _month(per_hour: float) -> Decimal:

@@ -6,16 +6,15 @@ A name, an error or a warning may repeat a secret that a stack or a template has
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator
-from functools import cache
-from itertools import chain
+from collections.abc import Callable, Iterator, Sequence
+from functools import cache, singledispatch
 from typing import Any, Protocol, Self, TypeVar
 
 from slipway.answers.comparison import Comparison
 from slipway.answers.settings import HIDDEN
 from slipway.authoring.stack.secrets import assigned, certainly_secret, looks_secret, without_named
 from slipway.base import codec
-from slipway.deploying.engine.preview import SECRET, UNKNOWN
+from slipway.deploying.engine.preview import SECRET, UNKNOWN, Preview
 from slipway.model.catalog.model import Catalog
 
 _SHORTEST = 3
@@ -47,42 +46,56 @@ def mask(whole: Whole, comparison: Comparison) -> Whole:
 
 def declared_secrets(comparison: Comparison) -> frozenset[str]:
     """Return the values of both sides and of the preview that are secret by name or by form."""
+    preview = comparison.preview or Preview()
     declared: list[Any] = [codec.write(comparison.old), codec.write(comparison.new)]
-    steps = comparison.preview.steps if comparison.preview else ()
-    resources = chain.from_iterable((step.old, step.new) for step in steps)
-    declared += [resource.inputs for resource in filter(None, resources)]
-    texts: set[tuple[str, str]] = set()
-    _collect(declared, "", texts)
+    for step in preview.steps:
+        declared += [resource.inputs for resource in filter(None, (step.old, step.new))]
     found: set[str] = set()
-    for name, text in texts:
+    for name, text in _texts(declared, ""):
         found.update(_secrets(name, text))
     names = {*_names(comparison.old), *_names(comparison.new), SECRET, UNKNOWN}
     return frozenset(value for value in found - names if len(value) >= _SHORTEST)
 
 
-def _collect(value: Any, name: str, found: set[tuple[str, str]]) -> None:
-    """Add each text of JSON with its name: its key, or the name of its variable or parameter."""
-    if isinstance(value, str):
-        found.add((name, value))
-    elif isinstance(value, dict):
-        own = str(value.get("name", ""))
-        for key, item in value.items():
-            is_value = bool(own) and key in ("value", "default")
-            _collect(item, own if is_value else key, found)
-    elif isinstance(value, list | tuple):
-        # A flag and its value may be two arguments.
-        found.add((name, " ".join(item for item in value if isinstance(item, str))))
-        for item in value:
-            _collect(item, name, found)
+@singledispatch
+def _texts(value: Any, name: str) -> Iterator[tuple[str, str]]:
+    """Yield each text of JSON after its name: its key, or the name of its variable or parameter."""
+    yield from ()
+
+
+@_texts.register
+def _(value: str, name: str) -> Iterator[tuple[str, str]]:
+    yield name, value
+
+
+@_texts.register
+def _(value: dict, name: str) -> Iterator[tuple[str, str]]:  # type: ignore[type-arg]
+    own = str(value.get("name", ""))
+    names = {"value": own, "default": own}
+    for key, item in value.items():
+        yield from _texts(item, names.get(key) or key)
+
+
+@_texts.register(list)
+@_texts.register(tuple)
+def _(value: Sequence[Any], name: str) -> Iterator[tuple[str, str]]:
+    # A flag and its value may be two arguments.
+    yield name, " ".join(item for item in value if isinstance(item, str))
+    for item in value:
+        yield from _texts(item, name)
 
 
 def _secrets(name: str, text: str) -> Iterator[str]:
     for key, value in ((name, text), *assigned(text)):
-        key = key.lstrip("-")
-        # A plain word below a name such as `pad_token` is one of a vocabulary; a variable is not.
-        is_word = value.isalpha() and not key.isupper() and not certainly_secret(value, key)
-        if looks_secret(value, key) and not is_word:
+        if _is_secret(value, key.lstrip("-")):
             yield value
+
+
+def _is_secret(value: str, name: str) -> bool:
+    # A plain word below a name such as `pad_token` is one of a vocabulary; a variable is not.
+    if value.isalpha() and not name.isupper():
+        return certainly_secret(value, name)
+    return looks_secret(value, name)
 
 
 def _names(catalog: Catalog) -> Iterator[str]:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
+from math import inf
 
 from slipway.answers.answer import Answer, Difference, Value
 from slipway.answers.comparison import Comparison, Side
-from slipway.base.formatting import exact_span, join, last_part, short
+from slipway.base.formatting import exact_span, few, join, last_part, short
 from slipway.deploying.engine.touched import CLUSTER_TYPE, Fate, Touched
 from slipway.deploying.generations.action import DELETE, What
 from slipway.deploying.generations.published_clusters import departures
@@ -17,15 +18,15 @@ from slipway.google.answers import MISREAD
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob, distinct
 from slipway.google.live import Unknown
-from slipway.model.catalog.clusters import Cluster, DormantCluster
+from slipway.model.catalog.clusters import Cluster, DormantCluster, PricedAlternative
 from slipway.model.catalog.withdrawal import replacing
-from slipway.model.cluster import CREATE_WITHIN_S, IN_PLACE, PROTECT
+from slipway.model.cluster import CREATE_WITHIN_S, IN_PLACE, PROTECT, ROLLOVER
 from slipway.model.cluster_fields import NAMES, FieldDifference, compare, machines_in_words
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.model.machines.spec import MachineGroup
 from slipway.model.machines.table import regions
-from slipway.model.prices import Price, dollars
+from slipway.model.prices import UNKNOWN, Price, dollars
 from slipway.model.season import moment_in_words
 
 _MOST_NAMED = 2
@@ -37,31 +38,58 @@ _LONG = timedelta(days=365)
 """A new end later than this surprises no one."""
 _WORKFLOW = timedelta(hours=2, minutes=30)
 """A longer wait hardly fits into a deployment workflow, which ends after three hours."""
-_FIRST = datetime.min.replace(tzinfo=UTC)
-_LAST = datetime.max.replace(tzinfo=UTC)
+_SAFEST_LAST = (IN_PLACE, ROLLOVER, PROTECT)
 _REMOVALS = (*DELETE, What.CLEAR)
-_NO_COST = Price()
+_CHANGED = "capacity-changed"
+_UPDATED = "cluster-updated"
+
+
+@dataclass(frozen=True)
+class Amount:
+    """A setting of which people want more, and the finding about less of it."""
+
+    kind: str
+    #: Below the cluster's entry.
+    field: str
+    text: str
+    size: float
+    #: A decrease to less than this is blocking.
+    vital: float = -inf
+
+    @property
+    def nothing(self) -> Amount:
+        """The amount on the side that lacks the setting."""
+        return replace(self, text="none", size=0)
+
+    def grade_of(self, after: Amount) -> Grade:
+        """Return the severity of the change from this amount to another one."""
+        if after.size >= self.size:
+            return Grade.NOTE
+        return Grade.BLOCKING if after.size < self.vital else Grade.WARNING
 
 
 @dataclass(frozen=True)
 class ClusterPlan:
-    """The deployed and the declared cluster of a name, and what the deployment does with both."""
+    """The deployed and the declared cluster of a name, and what the deployment does with both.
+
+    A missing cluster has no id and no machines.
+    """
 
     name: str
     #: The entry on each side, also if its cluster does not exist, or has another owner.
-    was: Cluster | None
-    becomes: Cluster | None
-    #: The stack's own existing cluster on each side; None for a dormant or an adopted one.
-    old: Cluster | None
-    new: Cluster | None
+    was: Cluster
+    becomes: Cluster
+    #: The stack's own existing cluster on each side.
+    old: Cluster
+    new: Cluster
     #: The declared cluster does not exist yet.
     is_created: bool
-    #: The deployed cluster has no machines: it does not exist any more, or failed.
-    is_lost: bool
     #: The program declares the deployed cluster until its last job ends, and Pulumi does not delete it.
     drains: bool
     #: The unfinished jobs on the deployed cluster.
     jobs: tuple[VertexJob, ...]
+    #: `failed or no longer exists` if the deployed cluster has no machines; empty otherwise.
+    loss: str
     #: The machines of the deployed cluster: those that are up, or the minimum if they could not be read.
     held: tuple[MachineGroup, ...]
     edits: tuple[FieldDifference, ...]
@@ -70,72 +98,84 @@ class ClusterPlan:
     now: datetime
 
     @property
-    def is_dated(self) -> bool:
-        """Return whether the deployed dates, and no edit, end the cluster."""
-        if self.was is None or not isinstance(self.becomes, DormantCluster):
-            return False
-        return self.was.season == self.becomes.season
+    def dormancy(self) -> str:
+        """The state of a declared cluster that does not exist; empty for others."""
+        return self.becomes.reason(self.now).state if isinstance(self.becomes, DormantCluster) else ""
 
     @property
-    def held_price(self) -> Price:
-        """USD an hour of `held`."""
-        prices = {pool.machine: pool.price_per_hour for pool in self.old.pools} if self.old else {}
-        return sum((prices.get(group.machine, Price(complete=False)) * group.count for group in self.held), Price())
+    def is_announced(self) -> bool:
+        """Return whether no new edit ends the cluster: it is lost, its dates end it, or this commit did already."""
+        is_dated = bool(self.dormancy) and self.was.season == self.becomes.season
+        return bool(self.loss) or is_dated or self.is_continued
+
+    @property
+    def gravest(self) -> Grade:
+        """The severity that no smaller amount exceeds."""
+        # The end of a cluster has a finding of its own.
+        if self.old.id and not self.new.id:
+            return Grade.NOTE
+        return Grade.BLOCKING if self.held else Grade.WARNING
 
 
 def answers(comparison: Comparison, side: Side) -> Iterator[Answer]:
     """Yield an answer for each entry of the stack's clusters: its cluster, machines and dates."""
     catalog = comparison.old if side is Side.BEFORE else comparison.new
     for name, cluster in {**catalog.dormant, **catalog.clusters}.items():
-        values: dict[str, Value] = {"id": cluster.id, "replacement": cluster.replacement}
-        values["exists"] = not isinstance(cluster, DormantCluster)
-        values["from"] = _date(cluster.season.begins)
-        values["until"] = _date(cluster.season.ends)
-        values["idleLimit"] = _span(cluster.season.idle_limit)
-        for pool in cluster.pools:
-            values[f"pools.{pool.name}"] = machines_in_words(pool)
+        values: dict[str, Value] = {"id": cluster.id, "exists": not isinstance(cluster, DormantCluster)}
+        for setting, amount in _amounts(cluster, comparison.world.now).items():
+            values[setting] = amount.text
         yield Answer("cluster", (name,), Subject("cluster", name), values=values)
 
 
 def findings(comparison: Comparison, differences: Sequence[Difference]) -> Iterator[Finding]:
     """Yield the findings about clusters; also about equal ones, as the deployment may have to create one again."""
     if not comparison.unknown:
-        before = {**comparison.old.dormant, **comparison.old.clusters}
-        after = {**comparison.new.dormant, **comparison.new.clusters}
-        for name in dict.fromkeys((*before, *after)):
-            plan = _plan(comparison, name, before.get(name), after.get(name))
+        for plan in _plans(comparison):
             yield from _fate(plan)
             yield from _adoption(plan)
-            yield from _capacity(plan)
-            yield from _settings(plan)
+            yield from _amounts_changed(plan)
         yield from _earlier_clusters(comparison)
-    for step in comparison.touched:
-        if step.type.startswith(CLUSTER_TYPE):
-            yield from _of_step(comparison, step)
+    for step in _cluster_steps(comparison):
+        yield from _of_step(comparison, step)
     yield from _cancelled(comparison)
 
 
-def _plan(comparison: Comparison, name: str, was: Cluster | None, becomes: Cluster | None) -> ClusterPlan:
-    old = _own(comparison.old.clusters.get(name))
-    new = _own(comparison.new.clusters.get(name))
-    # The review does not read the former place of a stack that moves.
+def _plans(comparison: Comparison) -> Iterator[ClusterPlan]:
+    before = {**comparison.old.dormant, **comparison.old.clusters}
+    after = {**comparison.new.dormant, **comparison.new.clusters}
+    for name in dict.fromkeys((*before, *after)):
+        nothing = Cluster(name=name, pools=(), id="")
+        was = before.get(name, nothing)
+        becomes = after.get(name, nothing)
+        old = was if _is_own(was) else nothing
+        new = becomes if _is_own(becomes) else nothing
+        yield _plan(comparison, name, (was, becomes), (old, new))
+
+
+def _is_own(cluster: Cluster) -> bool:
+    """Return whether the stack owns the cluster, and it exists or is to be created."""
+    return not cluster.adopted and not isinstance(cluster, DormantCluster)
+
+
+def _plan(
+    comparison: Comparison, name: str, entries: tuple[Cluster, Cluster], own: tuple[Cluster, Cluster]
+) -> ClusterPlan:
+    old, new = own
     moves = _moves(comparison)
-    id_ = old.id if old and not moves else ""
-    live = _live_clusters(comparison)
-    cluster = live.get(id_) if live else None
-    is_lost = cluster.failed if cluster else live is not None and not moves
-    held = old.minimum_machines if old and not is_lost else ()
+    # The review does not read the former place of a stack that moves.
+    known = replace(old, id="", pools=()) if moves else old
+    live = _live_clusters(comparison) or {}
+    is_lost = _live_clusters(comparison) is not None and known.id not in {"", *live}
+    held = live[known.id].machines if known.id in live else known.minimum_machines
     return ClusterPlan(
-        name=name,
-        was=was,
-        becomes=becomes,
-        old=old,
-        new=new,
-        is_created=new is not None and new.id in _ids(comparison, What.CREATE),
-        is_lost=is_lost,
-        drains=id_ in (_ids(comparison, What.RETIRE) | comparison.after.kept.keys()) - deleted_by_engine(comparison),
-        jobs=comparison.world.jobs_on(id_) if id_ else (),
-        held=cluster.machines if cluster and not is_lost else held,
+        name,
+        *entries,
+        *own,
+        is_created=new.id in _ids(comparison, What.CREATE),
+        drains=known.id in _ids(comparison, What.RETIRE) - deleted_by_engine(comparison),
+        jobs=comparison.world.jobs_on(known.id),
+        loss="failed or no longer exists" if is_lost else "",
+        held=() if is_lost else held,
         edits=(*moves, *_edits(old, new, comparison.new.region)),
         is_continued=name in _continued(comparison),
         now=comparison.world.now,
@@ -147,16 +187,12 @@ def _ids(comparison: Comparison, *actions: What) -> frozenset[str]:
     return frozenset(action.id for action in comparison.actions if action.what in actions)
 
 
-def _own(cluster: Cluster | None) -> Cluster | None:
-    return None if cluster is None or cluster.adopted else cluster
-
-
 def _live_clusters(comparison: Comparison) -> Mapping[str, PersistentResource] | None:
-    """Return the clusters of Vertex AI by id; None if they could not be read."""
+    """Return the clusters of Vertex AI that did not fail, by id; None if they could not be read."""
     live = comparison.world.live
     if live.skipped or isinstance(live.clusters, Unknown):
         return None
-    return {cluster.id: cluster for cluster in live.clusters}
+    return {cluster.id: cluster for cluster in live.clusters if not cluster.failed}
 
 
 def _continued(comparison: Comparison) -> frozenset[str]:
@@ -169,295 +205,253 @@ def _continued(comparison: Comparison) -> frozenset[str]:
 def _moves(comparison: Comparison) -> tuple[FieldDifference, ...]:
     old = comparison.old
     new = comparison.new
-    sides = (("gcp:project", old.project, new.project), ("gcp:region", old.region, new.region))
-    return tuple(FieldDifference(*each) for each in sides if each[1] != each[2])
+    project = FieldDifference("gcp:project", old.project, new.project)
+    return _differing(project, FieldDifference("gcp:region", old.region, new.region))
 
 
-def _edits(old: Cluster | None, new: Cluster | None, home: str) -> tuple[FieldDifference, ...]:
-    if old is None or new is None:
+def _edits(old: Cluster, new: Cluster, home: str) -> tuple[FieldDifference, ...]:
+    if not (old.id and new.id):
         return ()
     region = FieldDifference("region", old.region or home, new.region or home)
-    moved = (region,) if old.region != new.region else ()
-    return (*moved, *compare(old, new))
+    return (*_differing(region), *compare(old, new))
 
 
-def _of(
-    kind: str,
-    plan: ClusterPlan,
-    sentence: str,
-    fix: str = "",
-    *,
-    grade: Grade,
-    key: str | None = None,
-    cost: Price = _NO_COST,
-) -> Finding:
-    """Return a finding about a cluster's entry; `key` is the edited one below it, by default that of the first edit."""
-    keys = [edit.key for edit in plan.edits] if key is None else [key]
+def _differing(*fields: FieldDifference) -> tuple[FieldDifference, ...]:
+    return tuple(field for field in fields if field.before != field.after)
+
+
+def _of(kind: str, plan: ClusterPlan, sentence: str, fix: str = "", *, grade: Grade, key: str = "") -> Finding:
+    """Return a finding about a cluster's entry; `key` is the edited one, below the entry or of the whole stack."""
     field = ""
-    if keys:
-        field = keys[0] if keys[0].startswith("gcp:") else f"slipway:persistentResources.{plan.name}.{keys[0]}"
+    if key:
+        field = key if key.startswith("gcp:") else f"slipway:persistentResources.{plan.name}.{key}"
     found = KINDS[kind].of(Subject("cluster", plan.name), sentence, fix, grade=grade, field=field)
-    facts = {"jobs": len(distinct(plan.jobs)), "users": users(plan.jobs)}
     edits = [_edit_text(edit, _LONGEST_DETAIL) for edit in plan.edits]
     details = (*edits, *job_lines(plan.jobs, plan.now))
-    return replace(found, details=details, cost=float(cost.known), facts=facts)
+    return replace(found, details=details, facts={"jobs": len(distinct(plan.jobs)), "users": users(plan.jobs)})
+
+
+def _phrases(*phrases: str) -> str:
+    return "; ".join(filter(None, phrases))
+
+
+def _phrase(start: str, value: str, end: str = "") -> str:
+    """Return a phrase with a value; empty without a value."""
+    return f"{start}{value}{end}" if value else ""
 
 
 def _fate(plan: ClusterPlan) -> Iterator[Finding]:
-    if plan.new is None:
-        if plan.old:
-            yield _deleted(plan)
-    elif plan.old is None or (plan.is_lost and plan.is_created and not plan.edits):
-        yield _created(plan, plan.new)
+    is_again = plan.loss and plan.is_created and not plan.edits
+    if not plan.new.id:
+        yield from _gone(plan)
+    elif is_again or not plan.old.id:
+        yield _created(plan)
     elif plan.old.id != plan.new.id:
-        yield _replaced(plan, plan.new)
+        yield _replaced(plan)
 
 
-def _created(plan: ClusterPlan, new: Cluster) -> Finding:
-    price = idle_price(new)
-    verb = "create" if plan.is_created else "offered again, as it still exists"
-    why = ""
-    if plan.old:
-        verb = "create again"
-        why = ", as the deployed cluster failed or no longer exists"
-    elif isinstance(plan.was, DormantCluster) and plan.was.season.begins:
-        why = ", as its season has begun"
-    sentence = f"{verb}{why}: {_sizes(new)}, {dollars(price)} idle"
-    return _of("cluster-created", plan, sentence, grade=Grade.NOTE, key="", cost=price)
+def _gone(plan: ClusterPlan) -> Iterator[Finding]:
+    """Yield what an entry without a cluster had before."""
+    if plan.old.id:
+        yield _deleted(plan)
+    elif plan.dormancy and not plan.was.id:
+        sentence = f"create later: {plan.dormancy}; {dollars(_idle_price(plan.becomes))} idle"
+        yield _of(_CHANGED, plan, sentence, grade=Grade.NOTE, key="from")
+    elif isinstance(plan.was, DormantCluster) and not plan.becomes.id:
+        yield _of(_CHANGED, plan, "removed from the stack before its cluster was created", grade=Grade.NOTE)
 
 
-def _replaced(plan: ClusterPlan, new: Cluster) -> Finding:
-    if new.replacement == IN_PLACE and plan.is_created and not plan.is_lost:
+def _created(plan: ClusterPlan) -> Finding:
+    price = _idle_price(plan.new)
+    verb = "create" if plan.is_created else "offer again"
+    loss = _phrase("the deployed cluster ", plan.loss)
+    sentence = _phrases(f"{verb}: {_sizes(plan.new)}, {dollars(price)} idle", loss)
+    return replace(_of("cluster-created", plan, sentence, grade=Grade.NOTE), cost=float(price.known))
+
+
+def _replaced(plan: ClusterPlan) -> Finding:
+    if plan.new.replacement == IN_PLACE and plan.is_created and not plan.loss:
         return _replaced_in_place(plan)
-    needed = ""
-    parts = [f"replace (create before delete): {_edits_text(plan)}"]
-    if not plan.is_created:
-        parts.append(f"`{new.id}` exists already")
-    elif new.minimum_machines:
-        needed = machines_text(new.minimum_machines, " more")
-        parts.append(f"Needs {needed} now")
-    if plan.is_lost:
-        parts.append("The deployed cluster failed or no longer exists")
-    elif plan.jobs and plan.drains:
-        overlap = dollars(plan.held_price)
-        parts.append(f"The old cluster finishes {jobs_text(plan.jobs)}, and is also billed until then ({overlap})")
+    needed = machines_text(plan.new.minimum_machines) if plan.is_created else ""
+    price = _price(plan.old, plan.held)
+    billed = ""
+    if plan.drains:
+        billed = f", and both clusters are billed until then ({dollars(price)})"
+    sentence = _phrases(
+        f"replace (create before delete): {_edits_text(plan)}",
+        _phrase("needs ", needed, " now"),
+        _phrase("the deployed cluster ", plan.loss),
+        _phrase("the old cluster finishes ", jobs_text(plan.jobs), billed),
+    )
     grade = Grade.NOTE if plan.is_continued else Grade.WARNING
-    found = _of("cluster-replaced", plan, ". ".join(parts), grade=grade, cost=plan.held_price)
-    return replace(found, facts={**found.facts, "needed": needed, "overlapPerHour": found.cost})
+    found = _of("cluster-replaced", plan, sentence, grade=grade, key=_first_key(plan))
+    facts = {**found.facts, "needed": needed, "overlapPerHour": float(price.known)}
+    return replace(found, facts=facts, cost=float(price.known))
 
 
 def _replaced_in_place(plan: ClusterPlan) -> Finding:
-    parts = [f"replace (delete before create): {_edits_text(plan)}. Submissions fail until the new cluster runs"]
-    scarce = machines_text(_scarce(plan.held))
-    grade = Grade.WARNING
-    fix = ""
+    sentence = _phrases(
+        f"replace (delete before create): {_edits_text(plan)}. Submissions fail until the new cluster runs",
+        _phrase("", machines_text(_scarce(plan.held)), " may not be available again"),
+        _phrase("the deployment is rejected until it is idle: ", jobs_text(plan.jobs)),
+    )
+    grade = Grade.BLOCKING if plan.jobs or _scarce(plan.held) else Grade.WARNING
     if plan.is_continued:
         grade = Grade.NOTE
-    elif plan.jobs:
-        grade = Grade.BLOCKING
-        parts.append(f"the deployment is rejected until the cluster is idle: {jobs_text(plan.jobs)}")
-        fix = "deploy after the last job ends, or set `replacement: rollover`"
-    elif scarce:
-        grade = Grade.BLOCKING
-        parts.append(f"{scarce} may not be available again")
-    return _of("cluster-replaced", plan, "; ".join(parts), fix, grade=grade)
+    fix = "set `replacement: rollover`"
+    return _of("cluster-replaced", plan, sentence, fix, grade=grade, key=_first_key(plan))
 
 
 def _deleted(plan: ClusterPlan) -> Finding:
     """Return the deletion of a cluster that is no longer declared, or whose season ended."""
     grade = Grade.BLOCKING if _scarce(plan.held) else Grade.WARNING
-    if plan.is_lost or plan.is_dated or plan.is_continued:
-        grade = Grade.NOTE
-    sentence = f"delete: gives back {machines_text(plan.held) or 'no machines'}"
-    if plan.is_lost:
-        sentence = "delete: the cluster failed or no longer exists"
-    elif plan.drains and plan.jobs:
-        sentence = f"drain, then delete: takes no new jobs, and is deleted after {jobs_text(plan.jobs)}"
-    elif plan.drains:
-        sentence = "drain, then delete: takes no new jobs; a later deployment deletes it"
-    if isinstance(plan.becomes, DormantCluster):
-        sentence = f"{sentence}; {plan.becomes.reason(plan.now).state}"
-    return _of("cluster-deleted", plan, sentence, grade=grade, key="")
+    sentence = _phrases(
+        "drain, then delete: takes no new jobs" if plan.drains else "delete",
+        _phrase("the deployed cluster ", plan.loss),
+        _phrase("finishes ", jobs_text(plan.jobs)),
+        _phrase("gives back ", machines_text(plan.held)),
+        plan.dormancy,
+    )
+    return _of("cluster-deleted", plan, sentence, grade=Grade.NOTE if plan.is_announced else grade)
 
 
 def _adoption(plan: ClusterPlan) -> Iterator[Finding]:
-    old = plan.was.id if plan.was and plan.was.adopted else ""
-    new = plan.becomes.id if plan.becomes and plan.becomes.adopted else ""
+    old = _adopted_id(plan.was)
+    new = _adopted_id(plan.becomes)
     if old != new:
-        sentence = f"`{old}` is no longer offered; its jobs continue, and its owner keeps it"
-        if new:
-            sentence = f"import: jobs run on `{new}`, which has another owner; deployments never change or delete it"
+        sentence = f"adopted cluster {old} → {new}: another owner has it, and deployments never change or delete it"
         yield _of("cluster-orphaned", plan, sentence, grade=Grade.WARNING, key="id")
 
 
+def _adopted_id(cluster: Cluster) -> str:
+    return f"`{cluster.id}`" if cluster.adopted else "none"
+
+
+def _amounts(cluster: Cluster, now: datetime) -> Mapping[str, Amount]:
+    """Return the amounts of a cluster by their names in sentences."""
+    season = cluster.season
+    begins = max(season.begins or now, now)
+    ends = min(season.ends or now + _LONG, now + _LONG)
+    idle_limit = season.idle_limit or timedelta.max
+    wait = cluster.create_within or timedelta(seconds=CREATE_WITHIN_S)
+    safety = _SAFEST_LAST.index(cluster.replacement)
+    found = {
+        "`from`": Amount(_CHANGED, "from", _date(season.begins), -begins.timestamp()),
+        "`until`": Amount(_CHANGED, "until", _date(season.ends), ends.timestamp(), (now + _SOON).timestamp()),
+        "`idleLimit`": Amount(_CHANGED, "idleLimit", _span(season.idle_limit), idle_limit.total_seconds()),
+        "`createWithin`": Amount(_UPDATED, "createWithin", _span(wait), -max(wait, _WORKFLOW).total_seconds()),
+        "`replacement`": Amount(_UPDATED, "replacement", cluster.replacement, safety),
+    }
+    for number, option in enumerate(cluster.alternatives, 1):
+        text = f"{_sizes(option)} in {option.region or 'the same region'}"
+        found[f"alternative {number}"] = Amount(_CHANGED, "alternatives", text, -1)
+    return {**found, **_machines(cluster)}
+
+
+def _machines(cluster: Cluster) -> Mapping[str, Amount]:
+    """Return the machines by type that are always ready, and that the cluster can have."""
+    ready = Counter[str]()
+    most = Counter[str]()
+    for pool in cluster.pools:
+        ready[f"`{pool.machine}` always ready"] += pool.min
+        most[f"`{pool.machine}` at most"] += pool.max
+    accelerators = Counter[str]()
+    for group in _scarce(cluster.minimum_machines):
+        accelerators[f"`{group.machine.accelerator}` always ready"] += group.count * group.machine.accelerator_count
+    return {
+        **{name: Amount(_CHANGED, "pools", str(count), count, inf) for name, count in accelerators.items()},
+        **{name: Amount(_CHANGED, "pools", str(count), count) for name, count in (ready + most).items()},
+    }
+
+
+def _amounts_changed(plan: ClusterPlan) -> Iterator[Finding]:
+    """Yield a finding for each kind of amounts that change; beside an edit that replaces the cluster, that shrink."""
+    was = plan.was
+    becomes = plan.becomes
+    if not (was.id and becomes.id) or was.adopted or becomes.adopted:
+        return
+    # A cluster that was created as an alternative has other machines by itself, and no further alternatives.
+    if was.alternative != becomes.alternative:
+        return
+    changes = _changed(_amounts(was, plan.now), _amounts(becomes, plan.now))
+    if plan.edits:
+        yield from _of_changes(plan, _CHANGED, [change for change in changes if change.grade > Grade.NOTE])
+        return
+    yield from _of_changes(plan, _CHANGED, changes)
+    yield from _of_changes(plan, _UPDATED, changes)
+
+
 @dataclass(frozen=True)
-class _Part:
-    """A part of a changed capacity."""
+class _Change:
+    """A changed amount."""
 
-    text: str
+    amount: Amount
     grade: Grade
-    #: Below the cluster's entry.
-    key: str
+    text: str
 
 
-def _capacity(plan: ClusterPlan) -> Iterator[Finding]:
-    """Yield that a cluster has fewer machines, other dates or other alternatives, in one finding."""
-    if plan.was and plan.becomes:
-        parts = [*_dates(plan, plan.was, plan.becomes), *_alternatives(plan.was, plan.becomes)]
-        parts += _fewer_machines(plan, plan.was, plan.becomes)
-    else:
-        parts = [*_to_come(plan)]
-    parts.sort(key=lambda part: -part.grade)
-    if parts:
-        sentence = "; ".join(part.text for part in parts[:_MOST_NAMED])
-        found = _of("capacity-changed", plan, sentence, grade=parts[0].grade, key=parts[0].key)
-        yield replace(found, details=(*(part.text for part in parts[_MOST_NAMED:]), *found.details))
+def _changed(before: Mapping[str, Amount], after: Mapping[str, Amount]) -> list[_Change]:
+    changes = []
+    for name, amount in {**before, **after}.items():
+        was = before.get(name, amount.nothing)
+        now = after.get(name, amount.nothing)
+        if was != now:
+            changes.append(_Change(amount, was.grade_of(now), f"{name} {was.text} → {now.text}"))
+    return sorted(changes, key=lambda change: -change.grade)
 
 
-def _to_come(plan: ClusterPlan) -> Iterator[_Part]:
-    """Yield an entry that one side alone has, and whose cluster does not exist."""
-    if isinstance(plan.becomes, DormantCluster):
-        state = plan.becomes.reason(plan.now).state
-        yield _Part(f"create later: {state}; {dollars(idle_price(plan.becomes))} idle", Grade.NOTE, "from")
-    elif isinstance(plan.was, DormantCluster):
-        yield _Part("removed from the stack before its cluster was created", Grade.NOTE, "")
-
-
-def _fewer_machines(plan: ClusterPlan, was: Cluster, becomes: Cluster) -> Iterator[_Part]:
-    """Yield the machine types of which fewer are always ready, or fewer can be had."""
-    if was.adopted or becomes.adopted:
+def _of_changes(plan: ClusterPlan, kind: str, changes: Sequence[_Change]) -> Iterator[Finding]:
+    """Yield in one finding the changes of a kind, of which the most severe is first."""
+    of_kind = [change for change in changes if change.amount.kind == kind]
+    if not of_kind:
         return
-    had = Counter(_accelerators(was))
-    has = Counter(_accelerators(becomes))
-    gives_back = plan.old is not None and plan.new is not None and not plan.is_lost and bool(had - has)
-    grade = Grade.BLOCKING if gives_back else Grade.WARNING
-    ready = _sums((str(pool.machine), pool.min) for pool in was.pools)
-    most = _sums((str(pool.machine), pool.max) for pool in was.pools)
-    ready_then = _sums((str(pool.machine), pool.min) for pool in becomes.pools)
-    most_then = _sums((str(pool.machine), pool.max) for pool in becomes.pools)
-    for machine in ready - ready_then:
-        yield _Part(f"keeps {ready_then[machine]} instead of {ready[machine]} `{machine}`", grade, "pools")
-    for machine in (most - most_then).keys() - (ready - ready_then).keys():
-        text = f"can grow to {most_then[machine]} instead of {most[machine]} `{machine}`"
-        yield _Part(text, Grade.WARNING, "pools")
-
-
-def _accelerators(cluster: Cluster) -> Counter[str]:
-    """Return the accelerators that a cluster always has, by type."""
-    counts = _sums(
-        (pool.machine.accelerator or "", pool.machine.accelerator_count * pool.min) for pool in cluster.pools
-    )
-    del counts[""]
-    return counts
-
-
-def _sums(amounts: Iterable[tuple[str, int]]) -> Counter[str]:
-    sums = Counter[str]()
-    for name, amount in amounts:
-        sums[name] += amount
-    return sums
-
-
-def _dates(plan: ClusterPlan, was: Cluster, becomes: Cluster) -> Iterator[_Part]:
-    old = was.season
-    new = becomes.season
-    # A cluster that the dates delete has a finding of its own.
-    warning = Grade.NOTE if plan.old and plan.new is None else Grade.WARNING
-    if old.begins != new.begins:
-        is_less = (new.begins or _FIRST) > max(old.begins or _FIRST, plan.now)
-        text = f"`from` {_date(old.begins)} → {_date(new.begins)}"
-        yield _Part(text, warning if is_less else Grade.NOTE, "from")
-    if old.ends != new.ends:
-        end = new.ends or _LAST
-        grade = Grade.BLOCKING if end < plan.now + _SOON else warning
-        is_less = end < min(old.ends or _LAST, plan.now + _LONG)
-        text = f"`until` {_date(old.ends)} → {_date(new.ends)}"
-        yield _Part(text, grade if is_less else Grade.NOTE, "until")
-    if old.idle_limit != new.idle_limit:
-        is_less = (new.idle_limit or timedelta.max) < (old.idle_limit or timedelta.max)
-        text = f"`idleLimit` {_span(old.idle_limit)} → {_span(new.idle_limit)}"
-        yield _Part(text, warning if is_less else Grade.NOTE, "idleLimit")
-
-
-def _alternatives(was: Cluster, becomes: Cluster) -> Iterator[_Part]:
-    # A cluster that exists as one of its alternatives has no others.
-    if becomes.alternative or was.alternative:
-        return
-    known = [_option(option) for option in was.options[1:]]
-    machines = {pool.machine.type for option in was.options for pool in option.pools}
-    for option in becomes.options[1:]:
-        if _option(option) not in known:
-            is_other = any(pool.machine.type not in machines for pool in option.pools)
-            text = f"may be created as {_option(option)} if its machines are not available"
-            yield _Part(text, Grade.WARNING if is_other or not known else Grade.NOTE, "alternatives")
-    if len(becomes.alternatives) < len(was.alternatives):
-        count = f"{len(was.alternatives)} → {len(becomes.alternatives)}"
-        yield _Part(f"`alternatives` {count}", Grade.NOTE, "alternatives")
-
-
-def _option(option: Cluster) -> str:
-    return f"{_sizes(option)} in {option.region}" if option.region else _sizes(option)
-
-
-def _settings(plan: ClusterPlan) -> Iterator[Finding]:
-    """Yield settings that apply to later edits, and change nothing of the cluster itself."""
-    was = _own(plan.was)
-    becomes = _own(plan.becomes)
-    if was is None or becomes is None or plan.edits:
-        return
-    usual = timedelta(seconds=CREATE_WITHIN_S)
-    before = was.create_within or usual
-    after = becomes.create_within or usual
-    if after >= _WORKFLOW > before:
-        sentence = f"`createWithin` {_span(before)} → {_span(after)}: the deployment workflow ends after 3 h"
-        yield _of("cluster-updated", plan, sentence, grade=Grade.WARNING, key="createWithin")
-    elif was.replacement != becomes.replacement:
-        sentence = f"update in place: later edits replace it by `replacement` {was.replacement} → {becomes.replacement}"
-        is_riskier = becomes.replacement == IN_PLACE or was.replacement == PROTECT
-        grade = Grade.WARNING if is_riskier else Grade.NOTE
-        yield _of("cluster-updated", plan, sentence, grade=grade, key="replacement")
+    texts = [change.text for change in of_kind]
+    grade = min(of_kind[0].grade, plan.gravest)
+    found = _of(kind, plan, "; ".join(texts[:_MOST_NAMED]), grade=grade, key=of_kind[0].amount.field)
+    yield replace(found, details=(*texts[_MOST_NAMED:], *found.details))
 
 
 def _earlier_clusters(comparison: Comparison) -> Iterator[Finding]:
     """Yield clusters that are current on neither side, and are deleted, or drain for longer than they should."""
     current = {cluster.id for cluster in (*comparison.old.clusters.values(), *comparison.new.clusters.values())}
-    kept = comparison.before.kept
-    late = {id_ for id_, entry in kept.items() if entry.overdue}
-    drained = {*comparison.old.retiring, *kept}
+    late = {id_ for id_, entry in comparison.before.kept.items() if entry.overdue}
     kind = KINDS["cluster-deleted"]
     for action in comparison.actions:
         subject = Subject("cluster", action.id)
-        if action.what in _REMOVALS and action.id not in current:
-            sentence = "delete: an earlier deployment created it and did not finish"
-            if action.id in drained:
-                sentence = "delete: drained, and its last job has ended"
-            yield kind.of(subject, sentence, grade=Grade.NOTE)
-        elif action.overdue and action.id not in (*late, *current):
+        if action.id in current:
+            continue
+        if action.what in _REMOVALS:
+            yield kind.of(subject, "delete: an earlier deployment left it, and no job uses it", grade=Grade.NOTE)
+        elif action.overdue and action.id not in late:
             who = jobs_text(action.jobs) or action.why.words
             yield kind.of(subject, f"drains for longer than `retireWithin`: {who}", grade=Grade.WARNING)
 
 
+def _cluster_steps(comparison: Comparison) -> list[Touched]:
+    return [step for step in comparison.touched if step.type.startswith(CLUSTER_TYPE)]
+
+
 def deleted_by_engine(comparison: Comparison) -> frozenset[str]:
     """Return the ids of clusters that Pulumi deletes, or that the program leaves out if the preview is incomplete."""
-    steps = [step for step in comparison.touched if step.type.startswith(CLUSTER_TYPE)]
-    gone = {step.physical for step in steps if step.destroyed}
+    gone = frozenset(step.physical for step in _cluster_steps(comparison) if step.destroyed)
     is_complete = comparison.preview is not None and comparison.preview.complete
     if is_complete or comparison.unknown or _moves(comparison):
-        return frozenset(gone)
+        return gone
     declared = {*comparison.after.kept, *(cluster.id for cluster in comparison.new.clusters.values())}
     own = {cluster.id for cluster in comparison.old.clusters.values() if not cluster.adopted}
     earlier = {*comparison.old.retiring, *comparison.before.kept, *comparison.world.live.in_state}
-    return frozenset(gone | ((own | earlier) - declared))
+    return gone | ((own | earlier) - declared)
 
 
 def _cancelled(comparison: Comparison) -> Iterator[Finding]:
     """Yield the jobs on clusters that are deleted under them."""
     clusters = _live_clusters(comparison) or {}
-    busy = {cluster.id for cluster in clusters.values() if cluster.in_use}
     for id_ in sorted(deleted_by_engine(comparison)):
         jobs = comparison.world.jobs_on(id_)
-        if jobs or id_ in busy:
-            who = jobs_text(jobs) or "unlisted work"
+        who = jobs_text(jobs)
+        if id_ in clusters and clusters[id_].in_use:
+            who = who or "unlisted work"
+        if who:
             sentence = f"cancels {who}: Pulumi deletes `{id_}` without waiting"
             fix = "deploy after the jobs end, or keep the cluster declared until then"
             found = KINDS["jobs-cancelled"].of(_subject(comparison, id_), sentence, fix)
@@ -470,13 +464,12 @@ def _of_step(comparison: Comparison, step: Touched) -> Iterator[Finding]:
     id_ = step.physical
     subject = _subject(comparison, id_)
     if step.destroyed:
-        if id_ not in _ids(comparison, *_REMOVALS) and not _is_removed(comparison, id_):
-            yield from _deleted_unplanned(comparison, step)
+        yield from _deleted_unplanned(comparison, step)
     elif step.fate is Fate.FORGOTTEN or step.goes:
         sentence = f"`{id_}` leaves Pulumi's state and keeps running: it is billed, and no deployment deletes it"
         yield KINDS["cluster-orphaned"].of(subject, sentence, grade=Grade.BLOCKING)
     elif step.fate is Fate.CHANGED and step.diffs:
-        paths = join(f"`{path}`" for path in step.diffs[:_MOST_NAMED])
+        paths = few(f"`{path}`" for path in step.diffs)
         sentence = f"Vertex AI can't update {paths} of a running cluster: the deployment fails, or ends its jobs"
         found = KINDS["cluster-rejected"].of(subject, sentence, "change it by an edit that replaces the cluster")
         yield replace(found, details=job_lines(comparison.world.jobs_on(id_), comparison.world.now))
@@ -484,50 +477,56 @@ def _of_step(comparison: Comparison, step: Touched) -> Iterator[Finding]:
         yield from _created_unplanned(comparison, step)
 
 
-def _is_removed(comparison: Comparison, id_: str) -> bool:
-    """Return whether the cluster's entry is removed, which has a finding of its own."""
-    cluster = _own(comparison.old.cluster_named(id_))
-    return cluster is not None and cluster.name not in comparison.new.clusters
-
-
 def _deleted_unplanned(comparison: Comparison, step: Touched) -> Iterator[Finding]:
     """Yield a cluster that Pulumi deletes although it is declared, or that no catalog has."""
     id_ = step.physical
-    clusters = _live_clusters(comparison)
-    region = step.was.get("location") or comparison.old.region
+    live = _live_clusters(comparison)
     # A review does not read the clusters of a region that has no machines.
-    is_read = clusters is not None and region in (comparison.old.region, *regions())
-    cluster = (clusters or {}).get(id_)
-    if is_read and cluster is None:
+    is_read = live is not None and step.was.get("location") in (None, comparison.old.region, *regions())
+    clusters = live or {}
+    is_gone = is_read and id_ not in clusters
+    if is_gone or _is_planned_removal(comparison, id_):
         return
-    held = cluster.machines if cluster else ()
+    held = clusters[id_].machines if id_ in clusters else ()
     is_declared = id_ in comparison.after.kept or comparison.new.cluster_named(id_) is not None
-    field = next(iter(step.replaces), "")
-    because = f" because of `{field}`" if field else ""
-    declared = ", although the program declares it" if is_declared else ""
-    sentence = f"delete: Pulumi deletes `{id_}`{because}{declared}; gives back {machines_text(held) or 'its machines'}"
-    is_known = is_read and not is_declared and not _scarce(held)
-    grade = Grade.WARNING if is_known else Grade.BLOCKING
+    although = ""
+    if is_declared:
+        although = ", although the program declares it"
+    sentence = _phrases(
+        f"delete: Pulumi deletes `{id_}`{_phrase(' because of ', few(step.replaces))}{although}",
+        f"gives back {machines_text(held) or 'unknown machines'}",
+    )
+    is_minor = held and not is_declared and not _scarce(held)
+    grade = Grade.WARNING if is_minor else Grade.BLOCKING
     fix = "find what in the program deletes it"
+    field = "".join(step.replaces[:1])
     yield KINDS["cluster-deleted"].of(_subject(comparison, id_), sentence, fix, grade=grade, field=field)
+
+
+def _is_planned_removal(comparison: Comparison, id_: str) -> bool:
+    """Return whether the plan deletes the cluster, or its entry is removed: both have a finding of their own."""
+    cluster = comparison.old.cluster_named(id_)
+    if cluster is not None and cluster.name not in comparison.new.clusters and not cluster.adopted:
+        return True
+    return id_ in _ids(comparison, *_REMOVALS)
 
 
 def _created_unplanned(comparison: Comparison, step: Touched) -> Iterator[Finding]:
     """Yield a cluster that Pulumi creates or imports, and that the catalog does not offer as such."""
     id_ = str(step.becomes.get("name", step.name))
     subject = _subject(comparison, id_)
-    cluster = _own(comparison.new.cluster_named(id_))
-    if cluster is None:
-        if id_ not in comparison.after.kept:
-            kind = "cluster-orphaned" if step.fate is Fate.ADOPTED else "cluster-created"
-            sentence = f"Pulumi creates or imports `{id_}`, which the catalog does not offer: submissions can't use it"
-            yield KINDS[kind].of(subject, sentence, grade=Grade.BLOCKING)
+    if id_ in comparison.after.kept:
+        return
+    cluster = comparison.new.cluster_named(id_)
+    if cluster is None or cluster.adopted:
+        kind = "cluster-orphaned" if step.fate is Fate.ADOPTED else "cluster-created"
+        sentence = f"Pulumi creates or imports `{id_}`, which the catalog does not offer: submissions can't use it"
+        yield KINDS[kind].of(subject, sentence, grade=Grade.BLOCKING)
         return
     keys = _differing_requests(comparison, step, cluster)
     if keys:
-        named = join(f"`{key}`" for key in keys[:_MOST_NAMED])
-        sentence = f"Pulumi creates `{id_}` with other {named} than the catalog publishes"
-        yield KINDS["cluster-updated"].of(subject, sentence, grade=Grade.BLOCKING)
+        sentence = f"Pulumi creates `{id_}` with other {few(keys)} than the catalog publishes"
+        yield KINDS[_UPDATED].of(subject, sentence, grade=Grade.BLOCKING)
 
 
 def _differing_requests(comparison: Comparison, step: Touched, cluster: Cluster) -> list[str]:
@@ -537,12 +536,13 @@ def _differing_requests(comparison: Comparison, step: Touched, cluster: Cluster)
         requested = PersistentResource.read(step.becomes).spec
     except MISREAD:
         return ["fields"]
-    keys = [each.key for each in departures(cluster, requested, catalog.identity.label)]
     # An imported cluster keeps its names.
-    keys = [key for key in keys if step.fate is not Fate.ADOPTED or not key.startswith(NAMES)]
+    ignored = NAMES if step.fate is Fate.ADOPTED else ()
+    departing = departures(cluster, requested, catalog.identity.label)
+    keys = [f"`{each.key}`" for each in departing if not each.key.startswith(ignored)]
     place = (cluster.region or catalog.region, catalog.project)
     if place != (step.becomes.get("location"), step.becomes.get("project")):
-        keys.append("location")
+        keys.append("`location`")
     return keys
 
 
@@ -551,22 +551,29 @@ def _subject(comparison: Comparison, id_: str) -> Subject:
     return Subject("cluster", cluster.name if cluster else id_)
 
 
-def idle_price(cluster: Cluster) -> Price:
-    """Return USD an hour of a cluster with nothing running."""
-    return sum((pool.price_per_hour * pool.min for pool in cluster.pools), Price())
+def _idle_price(cluster: Cluster) -> Price:
+    return _price(cluster, cluster.minimum_machines)
 
 
-def machines_text(groups: Iterable[MachineGroup], more: str = "") -> str:
-    """Return ``1 `a3-highgpu-8g` and 2 `n1-standard-8` ``; empty for none. `more` stands behind each number."""
-    counts = _sums((str(group.machine), group.count) for group in groups)
-    return join(f"{count:,}{more} `{machine}`" for machine, count in counts.items() if count)
+def _price(cluster: Cluster, groups: Iterable[MachineGroup]) -> Price:
+    """Return USD an hour of machines of a cluster."""
+    prices = {pool.machine: pool.price_per_hour for pool in cluster.pools}
+    return sum((prices.get(group.machine, UNKNOWN) * group.count for group in groups), Price())
+
+
+def machines_text(groups: Iterable[MachineGroup]) -> str:
+    """Return ``1 `a3-highgpu-8g` and 2 `n1-standard-8` ``; empty for none."""
+    counts = Counter[str]()
+    for group in groups:
+        counts[str(group.machine)] += group.count
+    return join(f"{count:,} `{machine}`" for machine, count in (+counts).items())
 
 
 def _scarce(groups: Iterable[MachineGroup]) -> tuple[MachineGroup, ...]:
     return tuple(group for group in groups if group.machine.accelerator)
 
 
-def _sizes(cluster: Cluster) -> str:
+def _sizes(cluster: Cluster | PricedAlternative) -> str:
     return join(machines_in_words(pool) for pool in cluster.pools)
 
 
@@ -575,14 +582,8 @@ def users(jobs: Iterable[VertexJob]) -> tuple[str, ...]:
 
 
 def jobs_text(jobs: Iterable[VertexJob]) -> str:
-    """Return ``job `tune-27b` (ada)``, or `3 jobs (ada and bob)`; empty for none."""
-    listed = distinct(jobs)
-    people = users(listed)
-    if not listed:
-        return ""
-    what = f"job `{listed[0].called}`" if len(listed) == 1 else f"{len(listed)} jobs"
-    named = join(people) if len(people) <= _MOST_NAMED else f"{len(people)} users"
-    return f"{what} ({named})" if people else what
+    """Return ``job `tune-27b` (ada) and 3 more``; empty for none."""
+    return few(f"job `{job.called}` ({job.user or 'unknown user'})" for job in distinct(jobs))
 
 
 def job_lines(jobs: Iterable[VertexJob], now: datetime) -> tuple[str, ...]:
@@ -591,18 +592,22 @@ def job_lines(jobs: Iterable[VertexJob], now: datetime) -> tuple[str, ...]:
     return tuple(f"job `{job.called}` ({job.owner_and_age(now)})" for job in listed)
 
 
+def _first_key(plan: ClusterPlan) -> str:
+    return plan.edits[0].key if plan.edits else ""
+
+
 def _edits_text(plan: ClusterPlan) -> str:
-    texts = [_edit_text(edit, _LONGEST) for edit in plan.edits]
-    more = len(texts) - _MOST_NAMED
-    if more > 0:
-        texts = [*texts[:_MOST_NAMED], f"{more} more"]
-    return ", ".join(texts) or "no setting differs"
+    return few(_edit_text(edit, _LONGEST) for edit in plan.edits) or "no setting differs"
 
 
 def _edit_text(edit: FieldDifference, longest: int) -> str:
-    before = last_part(edit.before) if edit.before.startswith("projects/") else edit.before
-    after = last_part(edit.after) if edit.after.startswith("projects/") else edit.after
-    return f"`{edit.key}` {short(before, longest) or 'none'} → {short(after, longest) or 'none'}"
+    return f"`{edit.key}` {_shown(edit.before, longest)} → {_shown(edit.after, longest)}"
+
+
+def _shown(value: str, longest: int) -> str:
+    if value.startswith("projects/"):
+        value = last_part(value)
+    return short(value, longest) or "none"
 
 
 def _date(date: datetime | None) -> str:

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
-from slipway.answers.answer import Answer, Difference, State
+from slipway.answers.answer import Answer, Difference, State, Value
 from slipway.answers.comparison import Comparison, Side
-from slipway.base.formatting import join
+from slipway.base.formatting import few
 from slipway.deploying.deployment.schedule import prepared
 from slipway.deploying.generations.action import DELETE, Action, What, Why
 from slipway.google.live import Increase, Unknown
@@ -16,62 +16,63 @@ from slipway.google.quota.metrics import request_command
 from slipway.google.quota.report import QuotaReport, QuotaRow
 from slipway.google.quota.seasons import Readiness
 from slipway.google.quotas import PREFIX
+from slipway.model.catalog.clusters import DormantCluster
+from slipway.model.facts import Facts, QuotaLine
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.model.season import MACHINES, moment_in_words
 
-_NOW = "quota now"
-_MOST = "quota at maximum"
-_RUN = "quota of a run"
-_DATE = "quota at a date"
-_MOST_NAMED = 2
+_NOW = "quota-short-now"
+_MOST = "quota-short-at-most"
+_DATE = "season-awaits-quota"
+_UNREAD = "quota-unknown"
 _FREED_FIRST = (What.DELETE_FIRST, What.CLEAR)
+_REQUESTABLE = (Increase.POSSIBLE, Increase.UNTOLD)
 
 
 def answers(comparison: Comparison, side: Side) -> Iterator[Answer]:
-    """Yield an answer for each quota now and at maximum, for the runs of templates, and for each coming cluster."""
-    if comparison.world.live.skipped or comparison.unknown:
+    """Yield an answer for each quota now and at maximum, for the runs of templates, and for each coming cluster.
+
+    The question is the kind of the finding if it is short, `text` its sentence, and `values` have its fix and grade.
+    """
+    live = comparison.world.live
+    # A review that can't read the clusters is incomplete, which it reports once.
+    if live.skipped or comparison.unknown or isinstance(live.clusters, Unknown):
         return
-    facts = comparison.before if side is Side.BEFORE else comparison.after
+    facts = _facts(comparison, side)
+    dated = frozenset(action.cluster for action in comparison.actions if action.why in (Why.SEASON, Why.AWAITED))
     for row in _report(comparison, side).lines:
-        is_known = row.state != "unknown"
-        values = {"short": row.short, "drawn": sum(row.created.values())}
-        yield _answer(_NOW, (row.key,), _subject(row), values, is_known=is_known)
-        yield _answer(_MOST, (row.key,), _subject(row), {"short": row.most.short}, is_known=is_known)
+        yield from _of_row(row, facts, dated)
     for line in facts.quota.lines.values():
         if line.of_offers:
-            subject = Subject("quota", _short_name(line.metric), "single run")
-            yield _answer(_RUN, (line.key,), subject, {"short": line.short, "needed": line.ceiling})
+            yield _of_run(line)
     for name, ready in _readiness(comparison, side).items():
-        short = sum(line.short for line in ready.lacking)
-        yield _answer(_DATE, (name,), Subject("cluster", name), {"short": short})
+        yield _coming(name, ready)
     for name, cluster in facts.catalog.dormant.items():
-        metrics = sorted({*(cluster.lacks or ())} - {MACHINES})
-        text = join(_short_name(metric) for metric in metrics)
-        yield _answer(_DATE, (name, "begun"), Subject("cluster", name), {"short": len(metrics)}, text)
+        yield _begun(name, cluster)
+
+
+def _of_row(row: QuotaRow, facts: Facts, dated: frozenset[str]) -> Iterator[Answer]:
+    if row.state == "unknown":
+        yield _unread(row, dated)
+        return
+    yield _now(row, facts, dated)
+    yield _at_most(row, facts)
 
 
 def findings(comparison: Comparison, differences: Sequence[Difference]) -> Iterator[Finding]:
     """Yield the quota that this change makes insufficient, or more insufficient, and quota that can't be read."""
-    report = _report(comparison, Side.AFTER)
-    rows = {row.key: row for row in report.lines}
-    runs = comparison.after.quota.lines
-    ready = _readiness(comparison, Side.AFTER)
-    short_now = set()
+    reported: set[tuple[str, ...]] = set()
     for difference in differences:
-        key = difference.keys[0][0]
-        if difference.after is None or difference.after.state is not State.NO or not _is_worse(difference):
+        after = difference.after
+        # A quota that is short now has no second finding at its maximum.
+        if after is None or not _is_worse(difference.before, after) or after.key in reported:
             continue
-        if difference.question == _NOW:
-            short_now.add(key)
-            yield _short_now(comparison, rows[key])
-        elif difference.question == _MOST and key not in short_now:
-            yield _short_at_most(comparison, rows[key])
-        elif difference.question == _RUN:
-            yield _short_for_run(runs[key].drawn, difference.after, runs[key].limit or 0)
-        elif difference.question == _DATE:
-            yield _awaits(difference.after, ready.get(key))
-    yield from _unknown(comparison, report)
+        reported.add(after.key)
+        grade = Grade(int(after.values["grade"] or 0))
+        fix = str(after.values["fix"])
+        found = KINDS[after.question].of(after.subject, after.text, fix, grade=grade)
+        yield replace(found, facts={"short": after.values["short"]})
 
 
 def quota_text(comparison: Comparison) -> str:
@@ -85,34 +86,86 @@ def quota_text(comparison: Comparison) -> str:
         return "unknown"
     if any(row.most.short for row in rows):
         return "sufficient now, insufficient at maximum"
-    later = [ready.begins for ready in _readiness(comparison, Side.AFTER).values() if ready.lacking]
-    if later:
-        return f"sufficient now, insufficient from {moment_in_words(min(later))}"
-    return "sufficient now"
+    ready = _readiness(comparison, Side.AFTER).values()
+    begins = min((each.begins for each in ready if each.lacking), default=None)
+    return f"sufficient now, insufficient from {moment_in_words(begins)}" if begins else "sufficient now"
 
 
-def _is_worse(difference: Difference) -> bool:
+def _is_worse(before: Answer | None, after: Answer) -> bool:
     """Return whether more is missing than before. A run or a cluster that is new counts."""
-    if difference.before is None or difference.after is None:
-        return True
-    return _short(difference.after) > _short(difference.before)
-
-
-def _short(answer: Answer) -> float:
-    return float(answer.values["short"] or 0)
+    if after.state is not State.NO:
+        return False
+    return before is None or float(after.values["short"] or 0) > float(before.values["short"] or 0)
 
 
 def _answer(
-    question: str,
-    key: tuple[str, ...],
-    subject: Subject,
-    values: Mapping[str, int],
-    text: str = "",
-    *,
-    is_known: bool = True,
+    kind: str, key: str, subject: Subject, short: int, sentence: str, fix: str = "", grade: Grade = Grade.WARNING
 ) -> Answer:
-    state = State.NO if values["short"] else State.YES
-    return Answer(question, key, subject, state if is_known else State.UNKNOWN, text, values)
+    values: dict[str, Value] = {"short": short, "fix": fix, "grade": grade}
+    return Answer(kind, (key,), subject, State.NO if short else State.YES, sentence, values)
+
+
+def _now(row: QuotaRow, facts: Facts, dated: frozenset[str]) -> Answer:
+    limit = row.limit or 0
+    needed = sum(row.created.values())
+    requests = facts.quota.requests or {}
+    asked = 0 if row.elsewhere else requests.get(row.metric, 0)
+    sentence = f"{_named(row.created)} needs {needed:,} more now: limit {limit:,}, short by {row.short:,}"
+    if asked:
+        sentence = f"{sentence}, requested {asked:,}"
+    grade = Grade.WARNING if asked >= limit + row.short else Grade.BLOCKING
+    kind = _NOW
+    # A deployment leaves out a cluster whose season begins without quota.
+    if row.created and row.created.keys() <= dated:
+        kind = _DATE
+        grade = Grade.WARNING
+    return _answer(kind, row.key, _subject(row), row.short, sentence, _fix(row, limit + row.short), grade)
+
+
+def _at_most(row: QuotaRow, facts: Facts) -> Answer:
+    draw = row.most
+    machines = sum(row.drawn.values()) // row.each
+    possible = max(draw.room or 0, 0) // row.each
+    growth = f"can grow to {possible:,} of {machines:,} machines"
+    # Several pools may have machines of other sizes.
+    if len(row.drawn) > 1:
+        growth = "can't all grow to their maximum"
+    amounts = f"limit {row.limit or 0:,}, {draw.enough:,} needed"
+    if row.others:
+        amounts = f"{amounts}, {row.others:,} used by others"
+    sentence = f"{_named(row.drawn)} {growth}: {amounts}"
+    is_strict = facts.quota.strict and facts.quota.mode == "enforce"
+    grade = Grade.BLOCKING if is_strict else Grade.WARNING
+    return _answer(_MOST, row.key, _subject(row), draw.short, sentence, _fix(row, draw.enough), grade)
+
+
+def _unread(row: QuotaRow, dated: frozenset[str]) -> Answer:
+    """Return what draws a quota that can't be read, without clusters that the deployed dates create."""
+    drawn = {who: amount for who, amount in row.drawn.items() if who.partition("/")[0] not in dated}
+    sentence = f"the limit or the use of `{_short_name(row.metric)}` could not be read"
+    return _answer(_UNREAD, row.key, Subject("quota"), sum(drawn.values()), sentence)
+
+
+def _of_run(line: QuotaLine) -> Answer:
+    limit = line.limit or 0
+    largest = [name for name, amount in line.drawn.items() if amount > limit]
+    sentence = f"a run of {_named(dict.fromkeys(largest or line.drawn, 0))} needs {line.ceiling}: limit {limit:,}"
+    subject = Subject("quota", _short_name(line.metric), "single run")
+    return _answer(_MOST, line.key, subject, line.short, sentence, grade=KINDS[_MOST].usual)
+
+
+def _coming(name: str, ready: Readiness) -> Answer:
+    short = sum(line.short for line in ready.lacking)
+    sentence = f"its season, which begins {moment_in_words(ready.begins)}, is not ready: {ready.why}"
+    fix = few(_fix(line, line.enough) for line in ready.lacking)
+    return _answer(_DATE, name, Subject("cluster", name), short, sentence, fix)
+
+
+def _begun(name: str, cluster: DormantCluster) -> Answer:
+    metrics = sorted({*(cluster.lacks or ())} - {MACHINES})
+    lacks = _named({_short_name(metric): 0 for metric in metrics})
+    sentence = f"is not created, though its season has begun: too little quota {lacks}"
+    return _answer(_DATE, f"{name} begun", Subject("cluster", name), len(metrics), sentence, grade=KINDS[_DATE].usual)
 
 
 def _subject(row: QuotaRow) -> Subject:
@@ -124,19 +177,23 @@ def _short_name(metric: str) -> str:
     return metric.removeprefix(PREFIX)
 
 
+def _facts(comparison: Comparison, side: Side) -> Facts:
+    return comparison.before if side is Side.BEFORE else comparison.after
+
+
 def _actions(comparison: Comparison, side: Side) -> tuple[Action, ...]:
     return comparison.actions_before if side is Side.BEFORE else comparison.actions
 
 
 def _report(comparison: Comparison, side: Side) -> QuotaReport:
     """Return the quota check of the deployment with (`AFTER`) or without this change."""
-    facts = comparison.before if side is Side.BEFORE else comparison.after
+    facts = _facts(comparison, side)
     actions = _actions(comparison, side)
     leaving = frozenset(action.id for action in actions if action.what in (What.RETIRE, *DELETE))
-    live = comparison.world.live.without(action.id for action in actions if action.what in _FREED_FIRST)
+    freed = [action.id for action in actions if action.what in _FREED_FIRST]
     return assess(
         tuple(action.current for action in actions if action.current),
-        live,
+        comparison.world.live.without(freed),
         region=facts.catalog.region,
         mode="warn",
         strict=facts.quota.strict,
@@ -146,119 +203,27 @@ def _report(comparison: Comparison, side: Side) -> QuotaReport:
 
 
 def _readiness(comparison: Comparison, side: Side) -> Mapping[str, Readiness]:
-    facts = comparison.before if side is Side.BEFORE else comparison.after
-    requests = facts.quota.requests if side is Side.AFTER else None
+    facts = _facts(comparison, side)
     # Jobs that run now may have ended by then.
     live = replace(comparison.world.live, jobs=())
-    region = facts.catalog.region
-    now = comparison.world.now
-    return prepared(_actions(comparison, side), live, region, now, strict=facts.quota.strict, asked=requests)
-
-
-def _short_now(comparison: Comparison, row: QuotaRow) -> Finding:
-    needed = sum(row.created.values())
-    requests = comparison.after.quota.requests or {}
-    asked = 0 if row.elsewhere else requests.get(row.metric, 0)
-    limit = row.limit or 0
-    sentence = f"{_named(row.created)} needs {needed:,} more now: limit {limit:,}, short by {row.short:,}"
-    kind = KINDS["quota-short-now"]
-    grade = Grade.BLOCKING
-    if asked >= limit + row.short:
-        sentence = f"{sentence}; created when Google grants the requested {asked:,}"
-        grade = Grade.WARNING
-    # A deployment leaves out a cluster whose season begins without quota.
-    if row.created.keys() <= _dated(comparison):
-        kind = KINDS["season-awaits-quota"]
-        grade = Grade.WARNING
-    found = kind.of(_subject(row), sentence, _fix(row, limit + row.short), grade=grade)
-    return replace(found, facts={"metric": row.metric, "limit": limit, "short": row.short, "needed": needed})
-
-
-def _short_at_most(comparison: Comparison, row: QuotaRow) -> Finding:
-    quota = comparison.after.quota
-    limit = row.limit or 0
-    who = _named(row.drawn)
-    needed = row.most.enough
-    sentence = f"{who} can't all grow to their maximum: limit {limit:,}, {needed:,} needed"
-    machines = _single_pool(comparison, row)
-    if machines:
-        possible = max(row.most.room or 0, 0) // row.each
-        sentence = f"{who} can grow to {possible:,} of {machines:,} machines: limit {limit:,}, {needed:,} needed"
-    if row.others:
-        sentence = f"{sentence} ({row.others:,} used by others)"
-    is_strict = quota.strict and quota.mode == "enforce"
-    grade = Grade.BLOCKING if is_strict else Grade.WARNING
-    found = KINDS["quota-short-at-most"].of(_subject(row), sentence, _fix(row, needed), grade=grade)
-    return replace(found, facts={"metric": row.metric, "limit": limit, "needed": needed})
-
-
-def _single_pool(comparison: Comparison, row: QuotaRow) -> int:
-    """Return the maximum of the pool that alone uses a quota; 0 if there are several."""
-    if len(row.drawn) != 1:
-        return 0
-    name, _, pool_name = next(iter(row.drawn)).partition("/")
-    cluster = comparison.new.clusters.get(name)
-    pool = cluster.pool(pool_name) if cluster else None
-    return pool.max if pool else 0
-
-
-def _short_for_run(drawn: Mapping[str, int], answer: Answer, limit: int) -> Finding:
-    too_large = [name for name, amount in drawn.items() if amount > limit]
-    sentence = (
-        f"a run of {_named(dict.fromkeys(too_large or drawn, 0))} needs {answer.values['needed']}: limit {limit:,}"
+    return prepared(
+        _actions(comparison, side),
+        live,
+        facts.catalog.region,
+        comparison.world.now,
+        strict=facts.quota.strict,
+        asked=facts.quota.requests,
     )
-    return KINDS["quota-short-at-most"].of(answer.subject, sentence)
-
-
-def _awaits(answer: Answer, ready: Readiness | None) -> Finding:
-    kind = KINDS["season-awaits-quota"]
-    if ready is None:
-        sentence = f"is not created, though its season has begun: too little quota {answer.text}"
-        return kind.of(answer.subject, sentence)
-    sentence = f"its season, which begins {moment_in_words(ready.begins)}, is not ready: {ready.why}"
-    fix = "; ".join(_fix(line, line.enough) for line in ready.lacking)
-    return kind.of(answer.subject, sentence, "" if ready.awaited else fix, grade=Grade.WARNING)
-
-
-def _unknown(comparison: Comparison, report: QuotaReport) -> Iterator[Finding]:
-    """Yield in one finding that quota can't be read, if the change draws more of it."""
-    # A review that can't read the clusters is incomplete, which it reports once.
-    if comparison.unknown or isinstance(comparison.world.live.clusters, Unknown):
-        return
-    before: dict[tuple[str, str], int] = {}
-    for row in _report(comparison, Side.BEFORE).lines:
-        before |= {(row.key, who): amount for who, amount in row.drawn.items()}
-    dated = _dated(comparison)
-    rows = []
-    for row in report.lines:
-        grown = [who for who, amount in row.drawn.items() if amount > before.get((row.key, who), 0)]
-        if row.state == "unknown" and {who.partition("/")[0] for who in grown} - dated:
-            rows.append(row)
-    if rows:
-        names = _named({_short_name(row.metric): 0 for row in rows})
-        why = next((found.sentence for found in report.findings if found.kind == "quota-unknown"), "")
-        sentence = f"the limit or the use of {names} could not be read"
-        found = KINDS["quota-unknown"].of(Subject("quota"), sentence)
-        yield replace(found, details=(why,) if why else ())
-
-
-def _dated(comparison: Comparison) -> frozenset[str]:
-    """Return the names of clusters that the deployed dates create."""
-    return frozenset(action.cluster for action in comparison.actions if action.why in (Why.SEASON, Why.AWAITED))
 
 
 def _fix(row: QuotaRow, enough: int) -> str:
-    """Return the command that requests a limit; advice if none can be requested."""
-    if row.elsewhere or row.increase not in (Increase.POSSIBLE, Increase.UNTOLD):
-        return f"lower `replicas`: {row.increase}" if row.increase else "lower `replicas`, or request quota there"
-    if row.requested and row.requested.asked is not None and row.requested.asked >= enough:
+    """Return the command that requests a limit; advice if none can be requested, or if it is requested already."""
+    if row.elsewhere or row.increase not in _REQUESTABLE:
+        return f"lower `replicas`: {row.increase or 'request quota in the other region'}"
+    if row.requested and (row.requested.asked or 0) >= enough:
         return f"wait for the requested quota ({row.requested})"
     return f"`{request_command(_short_name(row.metric).replace('nvidia_', ''), enough)}`"
 
 
 def _named(names: Mapping[str, int]) -> str:
-    listed = [f"`{name}`" for name in names]
-    more = len(listed) - _MOST_NAMED
-    if more > 0:
-        listed = [*listed[:_MOST_NAMED], f"{more} more"]
-    return join(listed)
+    return few(f"`{name}`" for name in names)

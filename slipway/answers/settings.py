@@ -246,14 +246,16 @@ def _offer(offer: Offer, template: Template, catalog: Catalog) -> Tree:
 
 def _by_names(roles: Sequence[str], body: dict[str, Any]) -> dict[str, Any]:
     """Return an object of a request with a mapping by name in place of each list of objects."""
+    known = {"workerPoolSpecs": roles}
     named = {}
     for key, value in body.items():
         if key.startswith(_NOT_DECLARED):
             continue
         named[key] = value
-        if isinstance(value, list) and value and isinstance(value[0], dict):
-            names = roles if key == "workerPoolSpecs" else ()
-            named[key] = dict(zip(_item_names(value, names), map(_value, value), strict=True))
+        match value:
+            case [dict(), *_]:
+                names = _item_names(value, known.get(key, ()))
+                named[key] = dict(zip(names, map(_value, value), strict=True))
     return named
 
 

@@ -96,7 +96,7 @@ def _possible(prepared: PreparedSubmission, probe: Probe, now: datetime) -> list
     possible = [candidate for candidate, obstacle in obstacles.items() if not obstacle]
     if possible:
         return possible
-    raise PolicyError("; ".join(dict.fromkeys(obstacles.values())), fix="choose another capacity type")
+    raise PolicyError("; ".join(dict.fromkeys(obstacles.values())), fix="name another capacity type")
 
 
 def _obstacle(catalog: Catalog, candidate: Candidate, now: datetime) -> str:

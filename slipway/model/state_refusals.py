@@ -178,12 +178,20 @@ def _is_moved(known: State, owner: str, stack: str) -> bool:
 def renamed(old: str, new: str, origin: Origin, known: State) -> ConfigError:
     """Return the error of a stack that was deployed under another name: its resources can't be renamed. Both names are
     those in labels."""
-    called = words_of(old).removeprefix("stack ")
     return ConfigError(
-        f"{words_of(new)} was called {called} and can't be renamed, so nothing was changed",
+        f"{_was_called(old, new)} and can't be renamed, so nothing was changed",
         why=f"what it made bears the name {old} for good: under another one protected clusters too would be made anew",
         fix="\n".join((origin.back_to(old, new), *_removals_after_move(old, origin, known))),
     )
+
+
+def _was_called(old: str, new: str) -> str:
+    """Return both names of a stack; of a workspace in the same stack only the names of the workspace."""
+    before, now = identity_in(old), identity_in(new)
+    is_same_stack = before and now and (before.project, before.stack) == (now.project, now.stack)
+    if before and now and is_same_stack and before.workspace and now.workspace:
+        return f"workspace {now.workspace} was called {before.workspace}"
+    return f"{words_of(new)} was called {words_of(old).removeprefix('stack ')}"
 
 
 def _removals_after_move(old: str, origin: Origin, known: State) -> list[str]:

@@ -467,7 +467,7 @@ def test_a_workspace_without_its_former_name_is_told_the_alias_to_write() -> Non
 
     with (
         testing.living(old),
-        pytest.raises(pulumi.RunError, match="was called dev of Pulumi project slipway, workspace ml") as refusal,
+        pytest.raises(pulumi.RunError, match="workspace ground was called ml and can't be renamed") as refusal,
     ):
         declared(renamed)
     said = str(refusal.value)

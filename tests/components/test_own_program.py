@@ -19,12 +19,14 @@ from components import live_reading, testing
 from components.namesakes import watch
 from components.world import CURRENT
 from slipway.base.errors import PolicyError
+from slipway.deploying.deployment.workspace_plan import trainer_display_name
+from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Unknown
 from slipway.google.live_reader import Reader
 from slipway.model.identity import Identity
 from slipway.model.labels import STACK_LABEL
-from slipway.model.state import State, StateGrant, StateResource
+from slipway.model.state import ACCOUNT, State, StateEntry, StateGrant, StateResource
 from tests.components.conftest import PROJECT, REGION, Asked, awaited, declared, every, executed, failed
 from tests.docs.test_components import lay_out
 
@@ -292,6 +294,66 @@ def test_what_exists_and_left_the_state_is_imported_first(own: Callable[[], Any]
         declared(program, preview=preview)
     line = f"pulumi import --stack dev {type_} {name} {id_} --generate-code=false"
     assert line in [each.strip() for each in str(error.value).splitlines()]
+
+
+def test_a_part_of_a_lost_state_is_imported_first(monkeypatch: pytest.MonkeyPatch) -> None:
+    """`pulumi state delete --target-dependents` takes the catalog as well."""
+
+    def program() -> None:
+        watch()
+        own_bucket()
+
+    world = CURRENT.get()
+    rest = State(names=frozenset({("gcp:compute/network:Network", "vpc")}))
+    token = CURRENT.set(replace(world, live=replace(world.live, buckets=frozenset({"acme-results"})), state=rest))
+    try:
+        with pytest.raises(pulumi.RunError, match="exists, and the state of"):
+            declared(program, preview=True)
+        monkeypatch.setenv("SLIPWAY_RECOVER", "slipway/dev")
+        declared(program, preview=True)
+    finally:
+        CURRENT.reset(token)
+
+
+OTHERS = {
+    BUCKET: ("acme-training--dev-work", "results"),
+    ACCOUNT: (f"theirs@{PROJECT}.iam.gserviceaccount.com", "runner"),
+}
+
+
+@pytest.mark.parametrize("imported", ["entry", "option", ""])
+@pytest.mark.parametrize("type_", [BUCKET, ACCOUNT])
+def test_what_another_deployment_made_is_rejected_with_its_owner(type_: str, imported: str) -> None:
+    called = trainer_display_name("acme-training--dev")
+    name, logical = OTHERS[type_]
+    opts = pulumi.ResourceOptions(import_=name if imported == "option" else None)
+
+    def program() -> None:
+        watch()
+        if type_ == BUCKET:
+            gcp.storage.Bucket(logical, name=name, location="US", opts=opts)
+        else:
+            gcp.serviceaccount.Account(logical, account_id="theirs", project=PROJECT, opts=opts)
+
+    catalog = PublishedCatalog(needs=frozenset({name}), identity=Identity("acme-training", "dev"))
+    urn = f"urn:pulumi:dev::slipway::{type_}::{logical}"
+    entry = StateEntry(urn, type_, "", logical, name, marked=called, project=PROJECT)
+    state = State(catalogs=(CATALOG,), entries=(entry,) if imported == "entry" else ())
+    world = CURRENT.get()
+    live = replace(
+        world.live,
+        buckets=frozenset({name}),
+        service_accounts={name: called},
+        neighbours={"acme-training--dev-catalog": catalog},
+    )
+    token = CURRENT.set(replace(world, live=live, state=state))
+    try:
+        with pytest.raises(pulumi.RunError, match="belongs to stack dev of Pulumi project acme-training") as error:
+            declared(program, preview=True)
+    finally:
+        CURRENT.reset(token)
+    assert "pulumi import" not in str(error.value)
+    assert ("pulumi state delete" in str(error.value)) is (imported == "entry")
 
 
 # -- what is told --

@@ -1,7 +1,9 @@
 """Comments as the guides show them, each made from a change as a reviewer would meet it."""
 
 import html
+import json
 from dataclasses import replace
+from pathlib import Path
 
 from slipway.front.cli.terminal.findings import SIGNS as DOCTORS_SIGNS
 from slipway.model.facts import QuotaLine
@@ -27,6 +29,7 @@ from tests.slipway.reviewing.builders import (
     template,
 )
 
+LOTS = Path(__file__).with_name("lots.json")
 TREE, BASE = "4f1c8d20b7a95e6633d0c1f2a8e97b6d5c4f3a21", "9b2e6c7d10f84a53c6b1d2e3f4a5968778695a4b"
 SMALL = cluster("cpu")
 OLD, NEW = (cluster("h100", pool("workers", H100, 1, high)) for high in (4, 6))
@@ -79,6 +82,33 @@ def health() -> str:
     rows = sorted((kind for kind in KINDS.values() if kind.section is Section.HEALTH), key=lambda kind: -kind.usual)
     lines = [f"| {DOCTORS_SIGNS[kind.usual][0]} | `{kind.word}` | {kind.means} |" for kind in rows]
     return "\n".join(["| | | |", "|---|---|---|", *lines])
+
+
+def lots() -> str:
+    """Return the table of the lots of unseen changes, whose figures strangers counted."""
+    columns = (
+        "lot",
+        "changes",
+        "harm named",
+        "harm with an open gate",
+        "false sentences",
+        "false alarms",
+        "open words",
+    )
+    lines = [f"| {' | '.join(columns)} |", "|---|---|---|---|---|---|---|"]
+    for lot in json.loads(LOTS.read_text(encoding="utf-8")):
+        share = round(100 * lot["named"] / lot["harmful"])
+        figures = (
+            lot["date"],
+            lot["changes"],
+            f"{lot['named']} of {lot['harmful']} ({share} %)",
+            lot["openGates"],
+            lot["falseSentences"],
+            lot["falseAlarms"],
+            f"median {lot['words']}, most {lot['mostWords']}",
+        )
+        lines.append(f"| {' | '.join(map(str, figures))} |")
+    return "\n".join(lines)
 
 
 def shown(markdown: str) -> str:

@@ -19,6 +19,7 @@ DOCTOR = ROOT / "docs" / "doctor.md"
 """The README has the first comment as a picture, which `python -m tests.review.pictures FOLDER` draws."""
 PLACES = (
     (GUIDE, "comment: rolls", goldens.framed(goldens.rolls())),
+    (GUIDE, "lots", goldens.lots()),
     (FINDINGS, "grades", goldens.grades()),
     (DOCTOR, "health", goldens.health()),
 )
@@ -28,7 +29,7 @@ def place(name: str) -> re.Pattern[str]:
     return re.compile(rf"(?<=<!-- {name} -->\n).*?(?=\n<!-- /{name.partition(':')[0]} -->)", re.DOTALL)
 
 
-@pytest.mark.parametrize(("page", "name", "made"), PLACES, ids=("rolls", "grades", "health"))
+@pytest.mark.parametrize(("page", "name", "made"), PLACES, ids=("rolls", "lots", "grades", "health"))
 def test_what_the_product_makes_stands_on_the_page(page: Path, name: str, made: str) -> None:
     match = place(name).search(page.read_text(encoding="utf-8"))
     assert match, f"no {name}"

@@ -3,6 +3,7 @@
 import re
 import shutil
 from collections.abc import Callable
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -167,7 +168,7 @@ def second_stack(checkout: Checkout) -> Checkout:
     """Deploy the program a second time, as stack `other` with workspace `reg`."""
     made = checkout.run("pulumi", "stack", "init", "other", "--non-interactive", role="deployer")
     assert made.code == 0, made.said
-    other = Checkout(checkout.folder, checkout.cloud, checkout.engine, checkout.state, "other", checkout.variables)
+    other = replace(checkout, stack="other")
     salt = other.file.read_text()
     shutil.copy(checkout.file, other.file)
     config = [line for line in other.file.read_text().splitlines() if line.startswith(("config", " "))]
@@ -235,14 +236,14 @@ def imports(stack: Checkout, type_: str, id_: str, *options: str) -> str:
     return urn_of(stack, f"{type_}::theirs")
 
 
-def rejects_and_forgets(stack: Checkout, urn: str, *words: str) -> None:
+def rejects_and_forgets(stack: Checkout, urn: str, *words: str, effect: str = "so nothing was changed") -> None:
     """See each command rejected before it changes anything; run the command that the error names."""
     before = urns_of(stack)
     for verb, purpose in (("preview", ""), ("up", ""), ("destroy", ""), ("destroy", "destroy")):
         done = stack.pulumi(verb, SLIPWAY_PURPOSE=purpose)
         assert done.code != 0 and all(word in done.said for word in words), done.said
         assert f"pulumi state delete --stack other --target-dependents '{urn}' --force" in done.said, done.said
-        assert "so nothing was changed" in done.said and "unprotect" not in done.said, done.said
+        assert effect in done.said and "unprotect" not in done.said, done.said
     assert urns_of(stack) == before
     done = state(stack, "delete", "--stack", "other", "--target-dependents", urn, "--force")
     assert done.code == 0, done.said
@@ -380,6 +381,58 @@ def test_a_recovery_says_which_resources_of_the_program_are_imported_first(check
     for verb in ("preview", "up"):
         done = checkout.pulumi(verb)
         assert done.code and commands[0] in done.said, done.said
+
+
+def test_a_bucket_that_left_the_state_with_its_dependents_is_imported_first(checkout: Checkout) -> None:
+    settings: dict[str, Any] = {"team:people": PEOPLE, "team:generation": 1}
+    write(checkout, WITH_RESULTS.replace('("results", ', '("results", name="acme-results", '), **settings)
+    checkout.up()
+    own = urn_of(checkout, ":Bucket::results")
+    forgotten = state(checkout, "delete", "--stack", "trial", "--target-dependents", own, "--force")
+    assert forgotten.code == 0, forgotten.said
+    command = "pulumi import --stack trial gcp:storage/bucket:Bucket results acme-results --generate-code=false"
+    for verb in ("preview", "up"):
+        done = checkout.pulumi(verb)
+        assert done.code and command in done.said, done.said
+    ran = checkout.run(*command.split(), "--yes", "--non-interactive", role="deployer")
+    assert ran.code == 0, ran.said
+    done = checkout.pulumi("up")
+    assert done.code == 0, done.said
+
+
+THEIRS = """
+import pulumi_gcp as gcp
+from components.namesakes import watch
+
+watch()  # as by the import, which the tests' own server of Python has done before
+gcp.{}
+"""
+
+
+def test_what_another_deployment_made_can_neither_be_declared_nor_imported(checkout: Checkout) -> None:
+    declare(checkout)
+    checkout.up()
+    other = second_stack(checkout)
+    email = published(checkout)["trainer"]
+    work = f"{PROJECT}-slipway--trial--ml-work"
+    theirs = {
+        "gcp:storage/bucket:Bucket": (f'storage.Bucket("theirs", name="{work}", location="US-CENTRAL1")', work),
+        "gcp:serviceaccount/account:Account": (
+            f'serviceaccount.Account("theirs", account_id="{email.partition("@")[0]}")',
+            f"projects/{PROJECT}/serviceAccounts/{email}",
+        ),
+    }
+    for type_, (declaration, id_) in theirs.items():
+        (checkout.folder / "__main__.py").write_text(THEIRS.format(declaration) + PROGRAM)
+        owner = "belongs to stack trial of Pulumi project slipway, workspace ml"
+        for verb in ("preview", "up"):
+            done = other.pulumi(verb)
+            assert done.code and owner in done.said and "pulumi import" not in done.said, done.said
+        urn = imports(other, type_, id_, "--protect=false")
+        rejects_and_forgets(other, urn, owner, effect="so the resource is rejected")
+    (checkout.folder / "__main__.py").write_text(PROGRAM)
+    unchanged(other)
+    unchanged(checkout)
 
 
 def test_a_recovery_keeps_a_work_bucket_that_pulumi_named(checkout: Checkout) -> None:

@@ -94,6 +94,8 @@ def main(old_file: Path, out: Path) -> None:
     old = json.loads(old_file.read_text("utf-8"))
     found: list[Miss] = []
     blocking = 0
+    #: Cases that had a blocking finding, and whether they still have one.
+    gates: dict[str, bool] = {}
     wrong: list[str] = []
     for says, case in CASES.items():
         try:
@@ -105,15 +107,21 @@ def main(old_file: Path, out: Path) -> None:
         if not result.perfect:
             wrong.append(f"- {says}: {result}")
         before = old.get(says, {}).get("findings", [])
-        blocking += len({resource(part["subject"]) for part in before if part["grade"] == "BLOCKING"})
+        resources = {resource(part["subject"]) for part in before if part["grade"] == "BLOCKING"}
+        blocking += len(resources)
+        if resources:
+            gates[says] = any(part.grade is Grade.BLOCKING for part in review.findings)
         found += misses(says, before, review)
-    out.write_text("\n".join(_page(found, blocking, wrong)), encoding="utf-8")
+    out.write_text("\n".join(_page(found, blocking, gates, wrong)), encoding="utf-8")
     sys.stdout.write(f"{blocking - len(found)} of {blocking} blocking resources are found again\n")
+    sys.stdout.write(f"{sum(gates.values())} of {len(gates)} closed gates are closed again\n")
     sys.stdout.write(f"{len(CASES) - len(wrong)} of {len(CASES)} cases are as expected\n")
 
 
-def _page(found: list[Miss], blocking: int, wrong: list[str]) -> Iterable[str]:
+def _page(found: list[Miss], blocking: int, gates: Mapping[str, bool], wrong: list[str]) -> Iterable[str]:
     yield f"# {blocking - len(found)} of {blocking} blocking resources are found again\n"
+    reasons = Counter(miss.reason.partition(":")[0] for miss in found)
+    yield from (f"- {reason}: {count}" for reason, count in reasons.most_common())
     kinds = Counter(miss.kind for miss in found)
     for kind, count in kinds.most_common():
         yield f"\n## {kind} ({count})\n"
@@ -121,6 +129,9 @@ def _page(found: list[Miss], blocking: int, wrong: list[str]) -> Iterable[str]:
             if miss.kind == kind:
                 yield f"- **{miss.says}** `{miss.resource}`: {miss.reason}\n  - before: {miss.sentence}"
                 yield from (f"  - now: {line}" for line in miss.found)
+    opened = [says for says, is_closed in gates.items() if not is_closed]
+    yield f"\n# {len(opened)} of {len(gates)} closed gates are open now\n"
+    yield from (f"- {says}" for says in opened)
     yield f"\n# {len(wrong)} cases are not as expected\n"
     yield from wrong
 

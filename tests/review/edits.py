@@ -91,7 +91,6 @@ def by_hand(type_: str, name: str, deployed: Mapping[str, Any], now: Mapping[str
 LOCAL = "local-project-local"
 LIST = h100("alternatives: [{ region: us-east4 }]")
 ALLOW = stack("regions: [us-central1]", "regions: [us-central1, us-east4, us-west1]")
-DASK_WORKERS = '        WorkerPool("workers", "n1-standard-8", DISK, replicas="${workers}"),\n'
 SERVING_IMAGE = '"us-docker.pkg.dev/acme-ml/serve@sha256:' + "a" * 64 + '"'
 UPLOADING = f'kinds=("training-pipeline", "custom-job"), model=ModelUpload("judge", {SERVING_IMAGE})'
 UPLOADS = (imports("evals", "ModelUpload"), more("evals", UPLOADING))

@@ -62,7 +62,7 @@ def catalogs(case: Case) -> tuple[Catalog, Catalog]:
 
 def change_of(case: Case) -> Change:
     if case.recorded:
-        return recorded(case.recorded)
+        return recorded(case.recorded, files=_files(case))
     deployed = _read(case.given, case.edits, case.world)
     after, failed = _declared(case.given, case.edits, case.world)
     there = replace(deployed.live, recent=deployed.ended)

@@ -72,8 +72,9 @@ def test_a_review_has_what_is_required_and_nothing_else(says: str) -> None:
     found = score(case, reviewed)
     assert found.perfect, found
     for finding in reviewed.findings:
-        assert len(finding.sentence.split()) <= 30, finding.sentence
-        assert str(finding.subject) not in finding.sentence, finding.sentence
+        # An error of the program is quoted as it is.
+        assert KINDS[finding.kind].failed or len(finding.sentence.split()) <= 30, finding.sentence
+        assert not finding.subject.name or finding.subject not in finding.sentence, finding.sentence
     if case.by_itself:  # N14 # B6
         assert case.world.first or stops(change) == []
     elif reviewed.findings:
@@ -96,7 +97,7 @@ def test_a_comment_is_the_same_in_each_process() -> None:
     says = "A cluster becomes a team's, where sessions of all may run alone and another team has a share"
     assert says in CASES
     code = (
-        "from slipway.reviewing.told.comment import comment; from tests.review.corpus import CASES; "
+        "from slipway.reviewing.render.comment import comment; from tests.review.corpus import CASES; "
         f"from tests.review.play import play; print(comment((play(CASES[{says!r}]),)))"
     )
     # These two seeds put the names of its clusters into either order.

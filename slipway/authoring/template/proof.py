@@ -119,7 +119,7 @@ def refuse(errors: Sequence[SlipwayError]) -> None:
         lack = error.lack if isinstance(error, NoPoolError) else error.why
         alike.setdefault(_does(error), {}).setdefault(lack, []).append(error)
     if errors:
-        noun = "templates" if all(isinstance(error, ConfigError) for error in errors) else "things"
+        noun = "templates" if all(isinstance(error, ConfigError) for error in errors) else "the stack and its templates"
         if all(isinstance(error, TemplateError) for error in errors):
             noun = _templates(errors)
         every = [some for by_reason in alike.values() for some in by_reason.values()]

@@ -348,7 +348,8 @@ def _taken(live: Live, stack: Stack, known: State) -> list[str]:
         raise renamed(whose.label, stack.identity.label, stack.origin, known)
     bucket = stack.workspace.catalog_bucket
     lent = f"bucket gs://{bucket} has the catalog of {whose.words}, whose submitters would get the one of {stack.name}"
-    return [f"{lent}; name another catalogBucket, or delete gs://{bucket}/catalog.json if that stack no longer exists"]
+    fix = f"name another catalogBucket, or, if {whose.words} no longer exists, delete gs://{bucket}/catalog.json"
+    return [f"{lent}; {fix}"]
 
 
 def _lent(live: Live, stack: Stack, known: State) -> list[str]:

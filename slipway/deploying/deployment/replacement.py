@@ -22,12 +22,13 @@ _NEW_CLUSTER = (
     "then, for a new cluster, raise `generation` of its PersistentResource: new jobs go to the new cluster, and the "
     "old one is deleted after its last job"
 )
+_TRANSFORM = "if a transform of the program causes the replacement: leave this resource as it is in the transform"
 
 
 def replacement_rejected(urn: str, type_: str, name: str, stack: str) -> PolicyError:
     """Return the error of a resource that the engine was told to replace, by its URN."""
     kind = _KINDS.get(type_, "resource")
-    fixes = _undo(urn, stack)
+    fixes = [*_undo(urn, stack), _TRANSFORM]
     if type_ == CLUSTER:
         fixes.append(_NEW_CLUSTER)
     return PolicyError(
@@ -60,7 +61,7 @@ def lent_replacement_rejected(urn: str, type_: str, name: str, stack: str) -> Po
         f"{kind} {shown} can't be replaced by Pulumi, so nothing of it was changed",
         why=f"a Workspace uses resource {urn.rpartition('::')[2]}, and Pulumi would delete the old {kind}: "
         f"{_LOSSES[type_]}",
-        fix="\n".join((*_undo(urn, stack), edited)),
+        fix="\n".join((*_undo(urn, stack), edited, _TRANSFORM)),
     )
 
 

@@ -15,6 +15,7 @@ from slipway.deploying.deployment.workspace_plan import CATALOG, TRAINER, WORK, 
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.live import Live, Unknown
 from slipway.model.identity import Identity
+from slipway.model.labels import UNKNOWN_COMMIT
 from slipway.model.state import State, StateResource
 
 VARIABLE = "SLIPWAY_RECOVER"
@@ -152,7 +153,7 @@ def _named(role: str, names: list[str]) -> str:
 def publication(catalog: PublishedCatalog) -> str:
     """Return `, of commit 3f9c2e1, published 2 h ago`, as far as that is known."""
     text = ""
-    if catalog.whole and catalog.whole.commit:
+    if catalog.whole and catalog.whole.commit not in ("", UNKNOWN_COMMIT):
         text += f", of commit {catalog.whole.revision.short}"
     if catalog.age is not None:
         text += f", published {span(catalog.age.total_seconds())} ago"

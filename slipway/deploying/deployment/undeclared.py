@@ -147,10 +147,10 @@ def _owner(entry: StateEntry, owners: Owners, labels: Collection[str], project: 
                 continue
             if _needs(bucket, catalog, entry, entry.project or project):
                 return catalog.owner
-    return _owner_in_name(entry.name, entry.project or project) if entry.made else None
+    return owner_in_name(entry.name, entry.project or project) if entry.made else None
 
 
-def _owner_in_name(bucket: str, project: str) -> str:
+def owner_in_name(bucket: str, project: str) -> str:
     """Return the label in the default name of a bucket; empty for another name."""
     base = project.split(":")[-1]  # The projects of a domain have a colon, which buckets can't have.
     match = _DEFAULT_NAME.fullmatch(bucket.removeprefix(f"{base}-"))

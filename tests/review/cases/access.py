@@ -18,7 +18,6 @@ from tests.review.engine import (
 )
 from tests.slipway.reviewing.builders import step
 
-OF_LOCAL = "local-project.iam.gserviceaccount.com"
 VIEWER = "roles/storage.objectViewer"
 GUARDED = {
     "project": PROJECT,

@@ -60,8 +60,7 @@ CASES = (
             stack("confirmAbove: 500", "confirmAbove: 50"),
             stack("      - serviceAccount:nightly@acme-ml.iam.gserviceaccount.com\n", ""),
         ),
-        (notes("allowance-loosened | allowance-tightened"),),
+        (notes("allowance-tightened", "confirmAbove", "$50"), warns("access-lost", "workspace")),
         given=(workspace("confirmAbove: 500"),),
-        may=("access-lost",),
     ),
 )

@@ -66,7 +66,6 @@ CASES = (
         may=("submission-changed", "submission-rejected"),
         given=(stack(BOUGHT, f"{BOUGHT}, until: 2026-11-10"),),
     ),
-    Case("A reservation has no dates any more", (stack(", until: 2026-12-10", ""),), given=ENDS),
     Case(
         "A limit of nothing rejects from now on",
         (stack("enforce: false", "enforce: true"),),
@@ -160,6 +159,20 @@ CASES = (
         (warns("quota-short-at-most", "nvidia_h100_gpus"), notes("cluster-created", "most")),
         may=(*MONEY, "submission-changed"),
         world=h100_limit(32),
+    ),
+    Case(
+        "Two clusters that do not exist now get other pools, and a third is created",
+        (stack(REPLICAS, "replicas: { min: 1, max: 2 }"), cluster("more", "n1-standard-8", "1")),
+        (warns("takes-effect-later", "h100"), notes("cluster-created", "more")),
+        may=("capacity-changed", "submission-changed", *MONEY, "stack-warning"),
+        given=IN_DECEMBER,
+    ),
+    Case(
+        "A cluster that comes next month may grow further",
+        (stack(REPLICAS, "replicas: { min: 2, max: 5 }"),),
+        (warns("takes-effect-later", "h100"),),
+        may=("capacity-changed", "submission-changed", "stack-warning", "offer-unavailable"),
+        given=IN_DECEMBER,
     ),
     Case(
         "Fewer machines are allowed, by other patterns",

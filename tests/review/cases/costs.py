@@ -51,11 +51,6 @@ CASES = (
         world=World(jobs=(RESERVED,)),
     ),
     Case(
-        "A coming reservation gets dates that are over, by a slip of the month",
-        (stack("from: 2026-12-01, until: 2026-12-08", "from: 2026-11-01, until: 2026-11-08"),),
-        given=(stack("machines: 2 }", "machines: 2, from: 2026-12-01, until: 2026-12-08 }"),),
-    ),
-    Case(
         "A reservation of the same name in another zone takes the place of one that stays paid",
         (stack("us-central1-a/reservations/bought", "us-central1-b/reservations/bought"),),
         (warns("submission-changed", "lora"),),

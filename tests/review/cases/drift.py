@@ -15,11 +15,16 @@ CASES = (
     ),
     Case(
         "Somebody made a bucket public by hand, and the program both takes that back and deletes earlier",
-        finds=(blocks("retention-changed", "acme-work"),),
+        finds=(blocks("retention-changed", "acme-work"), warns("drift", "work")),
         may=("drift", "bucket-changed"),
         preview=by_hand(
             BUCKET, "work", WORK, {**WORK, "publicAccessPrevention": "inherited"}, lifecycleRules=[DAY_OF_CLAIMS]
         ),
+    ),
+    Case(
+        "A deployment that would open a bucket fails",
+        finds=(blocks("deployment-rejected"), blocks("access-gained", "local-project-local-work")),
+        recorded="refused",
     ),
     Case(
         "Somebody deleted a secret by hand, which the program creates again",

@@ -5,20 +5,8 @@ from tests.review.edits import IDLE
 
 CKPT_DIR = 'env={"CKPT_DIR": "${slipway.output}/checkpoints"}'
 
-SAME = "instead of the same with other blanks or line breaks"
 
 CASES = (
-    Case(
-        "A variable's value has a blank more at its end",
-        (template("evals", 'us-central1"}', 'us-central1 "}'),),
-        (warns("submission-changed", "evals"),),
-    ),
-    Case(
-        "Jobs are ended sooner, and at more use of their GPUs",
-        (template("evals", "Idle(3600)", "Idle(600, below=0.6)"),),
-        (warns("submission-changed", "evals"),),
-        given=IDLE,
-    ),
     Case(
         "Idle jobs are ended no more",
         (template("evals", "    idle=Idle(3600),\n", ""),),

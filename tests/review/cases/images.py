@@ -1,7 +1,6 @@
 """Images of jobs and of the executor."""
 
 from tests.review.case import Case, Edit, template, warns
-from tests.review.edits import PIPELINE
 
 
 def image_of_digits(arguments: str) -> tuple[Edit, ...]:
@@ -32,10 +31,4 @@ CASES = (
         ),
     ),
     image("An image of another Python", "lora", GPU, "pytorch-gpu.2-4.py312"),
-    Case(
-        "A pipeline's tasks run in another image",
-        (Edit(PIPELINE[0].file, "python:3.11", "python:3.12"),),
-        (warns("submission-changed", "train"),),
-        given=PIPELINE,
-    ),
 )

@@ -1,7 +1,6 @@
 """Machines that a template asks for: types, counts, accelerators, disks."""
 
 from tests.review.case import Case, imports, more, stack, template, warns
-from tests.review.edits import DASK_WORKERS
 
 VISION_TEAM = "vision: { submitters: [user:ada@acme.example]"
 VISION_HAS_SMALL = (
@@ -22,17 +21,5 @@ CASES = (
         (warns("submission-changed", "evals", "$0.25", "$0.90"),),
         given=VISION_HAS_SMALL,
         may=("submission-changed",),
-    ),
-    Case(
-        "A smaller disk for the weights",
-        (template("lora", 'Disk("pd-ssd", 200)', 'Disk("pd-ssd", 100)'),),
-        (warns("submission-changed", "lora", "200", "100"),),
-        may=("submission-changed",),
-    ),
-    Case(
-        "Machines besides, as many as a parameter says",
-        (template("digits", DASK_WORKERS, DASK_WORKERS + DASK_WORKERS.replace('"workers",', '"servers",')),),
-        (warns("submission-changed", "digits", "n1-standard-8"),),
-        may=("capacity-changed", "submission-changed"),
     ),
 )

@@ -2,20 +2,8 @@
 
 from dataclasses import replace
 
-from tests.review.case import BUSY, Case, Edit, World, blocks, imports, more, stack, template, warns
-from tests.review.edits import (
-    ALLOWED,
-    IN_BOTH,
-    LARGER_SHAPE,
-    OTHER_REGIONS,
-    PIPELINE,
-    POLICY,
-    RESERVED,
-    SPOT_ALONE,
-    TEAMS,
-    VISION,
-    counts,
-)
+from tests.review.case import BUSY, Case, World, blocks, imports, more, stack, template, warns
+from tests.review.edits import ALLOWED, IN_BOTH, LARGER_SHAPE, OTHER_REGIONS, RESERVED, SPOT_ALONE, TEAMS, counts
 
 A100 = (
     template("evals", '("spot", "on-demand")', '("spot", "flex-start", "on-demand")'),
@@ -41,16 +29,6 @@ CASES = (
         (warns("submission-changed", "tune"), warns("submission-rejected", "tune")),
         given=(*TEAMS, more("tune", 'capacity_types=("spot",)')),
         may=("submission-changed",),
-    ),
-    Case(
-        "A pipeline's task needs more memory than everybody's machines have, and a team's alone suffice",
-        (Edit(PIPELINE[0].file, '"memoryLimit": 8.0', '"memoryLimit": 64.0'),),
-        (blocks("no-offer-left", "train"),),
-        given=(
-            *PIPELINE,
-            template("train", '("on-demand",)', '("pool",)'),
-            stack(POLICY, VISION.replace("[cpu]", "[h100]") + POLICY),
-        ),
     ),
     Case(
         "Another way to run, for which there is no quota yet",

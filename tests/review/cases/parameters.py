@@ -35,12 +35,6 @@ CASES = (
         world=LATELY,
     ),
     Case(
-        "A parameter is a command from now on, which no shell reads",
-        (template("evals", '("core", "full"), ', '("core", "full"), command=True, '),),
-        (),
-        may=("job-code-changed",),
-    ),
-    Case(
         "A fraction has to be a whole number",
         (template("digits", 'Parameter("trees", float,', 'Parameter("trees", int,'),),
         (warns("submission-rejected", "digits"), warns("submission-changed", "digits")),

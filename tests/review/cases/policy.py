@@ -19,11 +19,6 @@ CASES = (
         world=BUSY,
     ),
     Case(
-        "A rule asks for more, and nothing breaks it",
-        (stack("      longestTimeout: 48\n", "      longestTimeout: 36\n"),),
-        world=BUSY,
-    ),
-    Case(
         "Code that nobody reviewed is allowed, against a rule of the stack's own",
         (stack("    trainer: trainer\n", "    trainer: trainer\n    code: true\n"),),
         (blocks("policy-violated"),),

@@ -104,10 +104,4 @@ CASES = (
             step("delete", "gcp:secretmanager/secret:Secret", "old-token", old={"secretId": "old-token"}),
         ),
     ),
-    Case(
-        "The next cluster begins with all its machines",
-        (stack("replicas: { min: 2, max: 4 }", "replicas: { min: 2, max: 4, initial: 4 }"),),
-        (),
-        world=BUSY,
-    ),
 )

@@ -9,7 +9,6 @@ A100 = (
     "        workers: { machine: a2-highgpu-1g, disk: { sizeGb: 200 }, replicas: { min: 4, max: 8 } }\n"
     "      labels: { team: platform }\n    cpu:\n"
 )
-H100_MIN = "slipway:persistentResources.h100.pools.workers.replicas.min"
 
 
 CASES = (
@@ -33,21 +32,11 @@ CASES = (
         world=World(limits={"nvidia_h100_gpus": 24}),
     ),
     Case(
-        "Pools at their maximum have to fit from now on",
-        (stack("slipway:quota: { mode: enforce,", "slipway:quota: { mode: enforce, strict: true,"),),
-    ),
-    Case(
         "Both generations at once do not fit, though each does",
         (stack(LABELS, "labels: { team: platform }"),),
         (blocks("quota-short-now", GPUS),),
         may=(*ANEW, "deployment-rejected", "quota-short-at-most"),
         world=h100_limit(24),
-    ),
-    Case(
-        "A new pool always has the only machine for which there is quota, which jobs took on demand",
-        (stack("    cpu:\n", A100.replace("{ min: 4, max: 8 }", "1")),),
-        (),
-        world=World(limits={"nvidia_a100_gpus": 1}),
     ),
     Case(
         "Disks are the shortest: nobody had counted them",
@@ -60,11 +49,6 @@ CASES = (
         "Lack of quota is told, and stops nothing any more",
         (stack("mode: enforce", "mode: warn"),),
         (warns("policy-loosened", "quota"),),
-        world=BUSY,
-    ),
-    Case(
-        "All ways to run have to fit from now on",
-        (stack("slipway:quota: { mode: enforce,", "slipway:quota: { mode: enforce, strict: true,"),),
         world=BUSY,
     ),
     Case(

@@ -14,16 +14,6 @@ _ON_POOL = (
     SECOND,
     template("train", '("on-demand",),\n', '("pool", "on-demand"),\n    waits={"pool": 7200},\n'),
 )
-_OF_TEAM = (
-    more("train", 'labels={"team": "search"}'),
-    stack(
-        POLICY,
-        "  slipway:teams:\n    search: { submitters: [group:search@acme.example] }\n"
-        f"    vision: {{ submitters: [group:vision@acme.example], clusters: [h100] }}\n{POLICY}",
-    ),
-)
-_RETRIES = Edit(PIPELINE[0].file, '"taskInfo": {"name": "a"}', '"taskInfo": {"name": "a"}, "retryPolicy": {}')
-_THREE = Edit(PIPELINE[0].file, '"retryPolicy": {}', '"retryPolicy": {"maxRetryCount": 3}')
 LORA_MODEL = 'model=ModelUpload("lora", "us-docker.pkg.dev/acme-ml/serve/lora:7", model_id="lora")'
 
 CASES = (
@@ -44,16 +34,6 @@ CASES = (
         (notes("submission-changed", "evals"),),
     ),
     Case(
-        "A pipeline's tasks go on to no machines of their own any more, and a task is tried once",
-        (
-            template("train", '    waits={"pool": 7200},\n', ""),
-            Edit(PIPELINE[0].file, ', "retryPolicy": {"maxRetryCount": 3}', ""),
-        ),
-        (warns("submission-changed", "train"),),
-        may=("submission-changed",),
-        given=(*_ON_POOL, _RETRIES, _THREE, *_OF_TEAM),
-    ),
-    Case(
         "A pipeline's task asks for GPUs that no pool has: nothing of its wait was edited",
         (
             Edit(
@@ -62,24 +42,8 @@ CASES = (
                 '"memoryLimit": 8.0, "accelerator": {"type": "NVIDIA_TESLA_T4", "count": "4"}',
             ),
         ),
-        (
-            blocks("deployment-rejected"),
-            warns("submission-changed", "train"),
-            warns("offer-unavailable", "train"),
-            warns("submission-warning", "train"),
-        ),
+        (blocks("deployment-rejected"), warns("submission-changed", "train"), warns("offer-unavailable", "train")),
         given=_ON_POOL,
-    ),
-    Case(
-        "Jobs count for a team whose budget refuses, and are refused with it",
-        (more("evals", 'labels={"team": "vision"}'),),
-        (notes("submission-changed", "evals"),),
-        given=(
-            stack(
-                "  slipway:policy:\n",
-                "  slipway:budget: { teams: { vision: 900 }, enforce: true }\n  slipway:policy:\n",
-            ),
-        ),
     ),
     Case(
         "A model is uploaded under one id for ever, from a folder that no code writes",

@@ -133,6 +133,14 @@ CASES = (
         ),
     ),
     Case(
+        "A database is replaced by one of another version, and a secret is created beside it",
+        finds=(blocks("resource-replaced", "runs"), notes("resource-changed", "runs-password")),
+        steps=lambda _: (
+            *replaces(SQL, "runs", THE_DB, databaseVersion="POSTGRES_16")(_),
+            step("create", SECRET_TYPE, "runs-password", new={"secretId": "runs-password"}),
+        ),
+    ),
+    Case(
         "A key of an account is made anew",
         finds=(blocks("resource-replaced", "for-ci"), blocks("access-gained", "for-ci")),
         steps=replaces(ACCOUNT_KEY_TYPE, "for-ci", {"serviceAccountId": TRAINER}, publicKeyType="TYPE_RAW_PUBLIC_KEY"),

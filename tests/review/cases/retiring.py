@@ -108,11 +108,7 @@ CASES = (
     Case(
         "A cluster is made in a month, and there is too little quota for it",
         (h100("from: 2026-12-20"),),
-        (
-            blocks("cluster-deleted", "h100"),
-            warns("season-awaits-quota", "h100", "2026-12-20"),
-            warns("submission-warning", "lora"),
-        ),
+        (blocks("cluster-deleted", "h100"), warns("season-awaits-quota", "h100", "2026-12-20")),
         given=(template("lora", '"reservation", "spot")', '"reservation", "spot", "on-demand")'),),
         may=(*MONEY, *OFFERS, "cluster-deleted"),
         world=World(
@@ -134,11 +130,7 @@ CASES = (
     Case(
         "A cluster on which a job runs gets a later season, with another end",
         (stack("from: 2026-01-10\n      until: 2027-03-15", "from: 2026-12-01\n      until: 2027-01-15"),),
-        (
-            blocks("cluster-deleted", "h100", "2026-12-01"),
-            warns("offer-unavailable", "lora"),
-            warns("capacity-changed", "h100", "2026-12-01"),
-        ),
+        (blocks("cluster-deleted", "h100", "2026-12-01"), notes("capacity-changed", "h100", "2026-12-01")),
         may=(*MONEY, *OFFERS),
         given=(h100("from: 2026-01-10", "until: 2027-03-15"),),
         world=World(jobs=(LARGE,), limits={"nvidia_h100_gpus": 24}),

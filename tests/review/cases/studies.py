@@ -1,8 +1,7 @@
 """Studies: metrics, searched parameters, trials."""
 
-from tests.review.case import Case, blocks, imports, silent, template, warns
+from tests.review.case import Case, blocks, silent, template, warns
 
-SEARCH = 'Search("depth", "integer", min=2, max=16)'
 LISTED = """Search(
             "depth",
             "discrete",
@@ -17,11 +16,6 @@ CASES = (
         "A study judges by the loss, which is to be the largest, and nobody knows whether its code reports it",
         (template("tune", 'Metric("accuracy")', 'Metric("loss")'),),
         (warns("submission-changed", "tune"), blocks("code-contract-broken", "tune")),
-    ),
-    Case(
-        "A study searches some values of a list, one thing more beside one of them, in more trials than its pool holds",
-        (template("tune", SEARCH, LISTED), template("tune", "max=4,", "max=40,"), imports("tune", "Condition")),
-        (warns("submission-changed", "tune"),),
     ),
     silent("A study's whole numbers are written with a point", template("tune", "min=2, max=16", "min=2.0, max=16.0")),
     Case(

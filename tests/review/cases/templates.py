@@ -1,6 +1,6 @@
 """Templates and their kinds that are added, renamed or removed."""
 
-from tests.review.case import BUSY, Case, Edit, Job, World, blocks, more, stack, template, warns
+from tests.review.case import BUSY, Case, Edit, Job, World, blocks, stack, template, warns
 from tests.review.checkout import BASE
 from tests.review.edits import LATELY
 
@@ -57,14 +57,5 @@ CASES = (
         (blocks("submission-rejected", "tune"),),
         may=("submission-rejected", "submission-changed"),
         world=LATELY,
-    ),
-    Case(
-        "Jobs may run as training pipelines, and the template names no model",
-        (template("tune", '"custom-job")', '"custom-job", "training-pipeline")'),),
-    ),
-    Case(
-        "Jobs run as training pipelines instead, and the template names no model",
-        (more("digits", 'kinds=("training-pipeline",)'),),
-        (warns("submission-changed", "digits"),),
     ),
 )

@@ -1,7 +1,7 @@
 """Trainers: accounts of jobs, who may act as them, and jobs whose account goes."""
 
-from tests.review.case import BUSY, Case, Edit, Job, World, blocks, more, stack, template, warns
-from tests.review.edits import ADA, BEN, LORA_TUNES, NIGHTLY, TEAM, trainer
+from tests.review.case import BUSY, Case, Edit, Job, World, blocks, stack, template, warns
+from tests.review.edits import ADA, BEN, LORA_TUNES, TEAM, trainer
 from tests.review.engine import ACCOUNT, PROJECT, TRAINER, WORKSPACE, deletes, does
 from tests.slipway.reviewing.builders import step
 
@@ -27,13 +27,6 @@ CASES = (
         world=BUSY,
     ),
     Case(
-        "A template without secrets moves to the trainer that reads the token",
-        (more("tune", 'trainer="tuning"'),),
-        (warns("submission-changed", "tune"),),
-        given=(trainer(TEAM, ADA, NIGHTLY), LORA_TUNES),
-        world=BUSY,
-    ),
-    Case(
         "Somebody leaves a team, and submits as a trainer all the same: the team's line is what was edited",
         (stack(f"vision: {{ submitters: [{TEAM}, {BEN}]", f"vision: {{ submitters: [{TEAM}]"),),
         (
@@ -56,12 +49,6 @@ CASES = (
         (stack("      submitters: []\n", f"      submitters: [{ADA}]\n"),),
         (blocks("access-gained", "tuning", "ada@acme.example"),),
         given=(trainer(), LORA_TUNES),
-    ),
-    Case(
-        "A person leaves a trainer as which the whole domain may submit, and a list of three stays",
-        (stack(f"        - {BEN}\n        - {ADA}\n", f"        - {BEN}\n"),),
-        (),
-        given=(trainer(BEN, ADA, TEAM, "domain:acme.example"), LORA_TUNES),
     ),
     Case(
         "A trainer gets another name, keeps its account, and has another member",

@@ -1,8 +1,7 @@
 """Waits, time limits and retries of jobs, and their order of capacity types."""
 
-from tests.review.case import BUSY, Case, blocks, h100, imports, more, notes, stack, template, warns
-from tests.review.edits import ALLOWED, IN_BOTH, LARGER_SHAPE, OTHER_REGIONS, SEVERAL, VERSION_TYPE, WITH_BOTH
-from tests.review.engine import PROJECT, creates
+from tests.review.case import Case, blocks, imports, more, notes, stack, template, warns
+from tests.review.edits import ALLOWED, IN_BOTH, LARGER_SHAPE, OTHER_REGIONS, SEVERAL, WITH_BOTH
 
 HARSH = stack("    advisory:\n", "    grades: { submission-changed: blocking }\n    advisory:\n")
 RESTARTED = "scheduling=Scheduling(restart_job_on_worker_restart=True)"
@@ -13,34 +12,15 @@ SCHEDULING = (
 
 CASES = (
     Case(
-        "Jobs wait longer for a pool whose season is to come",
-        (template("lora", 'waits={"pool": 1800', 'waits={"pool": 3600'),),
-        (),
-        given=(h100("from: 2026-12-20"), template("lora", "waits={", 'waits={"pool": 1800, ')),
-    ),
-    Case(
         "A shorter timeout needs an approval from now on, and so does this one",
         (HARSH, template("evals", "timeout_s=7200", "timeout_s=3600")),
         (blocks("submission-changed", "evals"),),
         may=("submission-changed",),
     ),
     Case(
-        "The secret that running jobs read gets another value, which a restart reads",
-        finds=(),
-        may=("resource-changed",),
-        steps=creates(VERSION_TYPE, "hf-token-4", {"secret": f"projects/{PROJECT}/secrets/hf-token"}),
-        world=BUSY,
-    ),
-    Case(
         "Trials of one machine each begin again whenever their machine does",
         (imports("tune", "Scheduling"), more("tune", RESTARTED)),
         (notes("submission-changed", "tune"),),
-    ),
-    Case(
-        "Everybody waits for a full pool that they left at once",
-        (template("lora", '"flex-start": 7200}', '"flex-start": 7200, "pool": 3600}'),),
-        (warns("submission-changed", "lora"),),
-        world=BUSY,
     ),
     Case(
         "Jobs may run for a week, where a day was the end",

@@ -1,7 +1,7 @@
 """Rights of every submitter: own code, shells, sessions, urgent jobs, the board, and the room that is told."""
 
-from tests.review.case import BUSY, Case, Edit, Job, World, blocks, imports, more, notes, silent, stack, template, warns
-from tests.review.edits import POLICY, SCRIPT, SESSIONS, TEAM, workspace
+from tests.review.case import BUSY, Case, Edit, Job, World, blocks, imports, more, silent, stack, template, warns
+from tests.review.edits import POLICY, SCRIPT, SESSIONS, workspace
 
 _HEAD = stack("pools: [cpu/workers] }", "pools: [cpu/head] }")
 _ON_HEAD = template(
@@ -24,8 +24,6 @@ BROUGHT = World(jobs=(Job("eve-try", "digits", "eve", state="SUCCEEDED", hours=1
 def without(*lines: str) -> Edit:
     return stack("".join(f"    {line}\n" for line in lines), "")
 
-
-URGENT = stack("    trainer: trainer\n", f"    trainer: trainer\n    urgent: [{TEAM}]\n")
 
 CASES = (
     Case(
@@ -68,12 +66,6 @@ CASES = (
         world=BUSY,
     ),
     Case(
-        "A team gets another name than the group whose jobs may be urgent",
-        (stack("{ ml: { submitters", "{ nlp: { submitters"),),
-        (),
-        given=(stack(POLICY, f"  slipway:teams: {{ ml: {{ submitters: [{TEAM}] }} }}\n{POLICY}"), URGENT),
-    ),
-    Case(
         "The page of all jobs and costs is written for whoever may read the catalog",
         (stack("    trainer: trainer\n", "    trainer: trainer\n    board: true\n"),),
         (warns("access-gained | access-lost", "workspace"),),
@@ -96,12 +88,6 @@ CASES = (
         world=BROUGHT,
     ),
     Case(
-        "The page of all jobs and costs goes",
-        (without("board: true"),),
-        (warns("access-lost"),),
-        given=(workspace("board: true"),),
-    ),
-    Case(
         "Nobody is told of jobs any more",
         (without("notify: chat"),),
         (warns("access-lost", "workspace"),),
@@ -114,17 +100,4 @@ CASES = (
         given=SCRIPT[:2],
     ),
     silent("The longest time of sessions is written in minutes", stack("max: 8h", "max: 480m"), given=SESSIONS),
-    Case(
-        "A second template for commands comes, and no plain command knows which to take",
-        (
-            stack("    - desk\n", "    - desk\n    - bench\n"),
-            Edit("templates/bench.py", new=str(SCRIPT[-1].new).replace('"script"', '"bench"')),
-        ),
-        (notes("submission-accepted", "bench"),),
-        given=(
-            *SCRIPT[:2],
-            stack("    - evals\n", "    - evals\n    - desk\n"),
-            Edit("templates/desk.py", new=str(SCRIPT[-1].new).replace('"script"', '"desk"')),
-        ),
-    ),
 )

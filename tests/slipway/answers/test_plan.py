@@ -60,8 +60,8 @@ def test_a_cluster_is_replaced() -> None:
     (part,) = found(facts(OLD), facts(NEW, kept(OLD, JOB)), jobs=[JOB]).values()
     assert (part.kind, part.subject, part.grade) == ("cluster-replaced", "cluster h100", WARNING)
     assert part.sentence == (
-        "replace (create before delete): `pools.workers.replicas.max` 4 → 6. Needs 1 more `a3-highgpu-8g` now. "
-        "The old cluster finishes job `tune` (ada), and is also billed until then ($101.14/h)"
+        "replace (create before delete): `pools.workers.replicas.max` 4 → 6; needs 1 `a3-highgpu-8g` now; "
+        "the old cluster finishes job `tune` (ada), and both clusters are billed until then ($101.14/h)"
     )
     assert part.field == "slipway:persistentResources.h100.pools.workers.replicas.max"
     assert (part.facts["users"], part.facts["jobs"], round(part.cost)) == (("ada",), 1, 101)
@@ -74,7 +74,7 @@ def test_in_place_replacement_is_blocking_and_rejected_while_jobs_run() -> None:
     old = replace(OLD, replacement=IN_PLACE)
     assert found(facts(old), facts(new))["cluster-replaced"].grade is BLOCKING
     rejected = found(facts(old), facts(new, kept(OLD, JOB)), jobs=[JOB])["cluster-replaced"]
-    assert rejected.grade is BLOCKING and "is rejected until the cluster is idle: job `tune` (ada)" in rejected.sentence
+    assert rejected.grade is BLOCKING and "rejected until it is idle: job `tune` (ada)" in rejected.sentence
 
 
 def test_a_deployment_that_continues_an_interrupted_one_does_no_new_harm() -> None:
@@ -135,10 +135,13 @@ def test_pulumi_does_other_than_the_program_says() -> None:
 def test_capacity_becomes_less() -> None:
     less = cluster("h100", pool("workers", H100, 1, 2))
     part = found(facts(OLD), facts(less))["capacity-changed"]
-    assert (part.grade, part.sentence) == (WARNING, "can grow to 2 instead of 4 `a3-highgpu-8g`")
+    assert (part.grade, part.sentence) == (WARNING, "`a3-highgpu-8g` at most 4 → 2")
     two = cluster("h100", pool("workers", H100, 2, 4))
     part = found(facts(two), facts(OLD), clusters=[living(two)])["capacity-changed"]
-    assert (part.grade, part.sentence) == (BLOCKING, "keeps 1 instead of 2 `a3-highgpu-8g`")
+    assert (part.grade, part.sentence) == (
+        BLOCKING,
+        "`NVIDIA_H100_80GB` always ready 16 → 8; `a3-highgpu-8g` always ready 2 → 1",
+    )
     small = found(facts(cluster("cpu", pool(low=2))), facts(cluster("cpu", pool(low=1))))["capacity-changed"]
     assert small.grade is WARNING
     assert "capacity-changed" not in found(facts(OLD), facts(NEW))
@@ -160,7 +163,7 @@ def test_dates_change() -> None:
 def test_alternatives_and_settings_change() -> None:
     other = PricedAlternative((pool("workers", CPU, 1, 4),), "us-east4")
     part = found(facts(OLD), facts(replace(OLD, alternatives=(other,))))["capacity-changed"]
-    assert part.sentence.startswith("may be created as 1–4 n1-standard-8 in us-east4")
+    assert part.sentence == "alternative 1 none → 1–4 n1-standard-8 in us-east4"
     risky = found(facts(OLD), facts(replace(OLD, replacement=IN_PLACE)))["cluster-updated"]
     assert risky.grade is WARNING
 

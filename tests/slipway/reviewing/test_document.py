@@ -47,7 +47,8 @@ def test_a_cut_document_is_refused(key: str) -> None:
 
 
 def test_another_document_is_refused() -> None:
-    for body in (None, [], {"kind": "jobs"}, {"kind": "review", "schema": 2}):
+    bodies: tuple[object, ...] = (None, [], {"kind": "jobs"}, {"kind": "review", "schema": 2})
+    for body in bodies:
         with pytest.raises(ConfigError, match="not a review"):
             read(body, "x")
 

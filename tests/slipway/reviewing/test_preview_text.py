@@ -122,7 +122,7 @@ def test_code_that_nobody_reviewed_is_told_of_before_it_is_allowed() -> None:
 def test_rules_are_those_of_the_last_deployment() -> None:
     strict, milder = (replace(facts(OLD), policy={"mandatory": {"mostCost": most}}) for most in (12, 20))
     told = said(facts(OLD), milder, replace(KNOWN, checks=strict.checks))
-    assert "⛔ policy mostCost: " in told and "slipway:policy.mandatory.mostCost: 12 → 20" in told
+    assert "⛔ policy mandatory.mostCost: " in told and "slipway:policy.mandatory.mostCost: 12 → 20" in told
     assert UNTOUCHED in said(facts(OLD), milder), "no deployment has told them yet"
 
 

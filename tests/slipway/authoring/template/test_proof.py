@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from slipway.authoring.template.proof import Placement, StackResources, misfits, place_all, prove, refuse
 from slipway.authoring.template.stack_machines import on_stack
-from slipway.base.errors import ConfigError
+from slipway.base.errors import ConfigError, PolicyError
 from slipway.model.cluster import Adoption, Alternative, Reservation
 from slipway.model.machines.spec import Disk
 from slipway.model.season import Season
@@ -197,6 +197,8 @@ def test_all_templates_that_fit_nowhere_are_named_together() -> None:
     with pytest.raises(ConfigError, match=r"^templates can't be deployed") as told:
         refuse([beside, errors[0]])
     assert "odd.py can't be loaded: line 1" in told.value.why and "template dask-digits fits no pool" in told.value.why
+    with pytest.raises(ConfigError, match=r"^the stack and its templates can't be deployed"):
+        refuse([PolicyError("quota is too low", why="", fix=""), errors[0]])
     with pytest.raises(ConfigError, match=r"^templates dask-digits and other can't be deployed"):
         refuse([errors[0], refused(cluster(HEAD, pool(type=NEAR[0])), name="other")])
 

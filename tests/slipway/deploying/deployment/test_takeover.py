@@ -44,6 +44,7 @@ def published(catalog: Catalog = CATALOG) -> Live:
     ("live", "words"),
     [
         (published(), "gs://acme-catalog has its catalog, of commit 3f9c2e1, published 2 h"),
+        (published(replace(CATALOG, commit="unknown")), "gs://acme-catalog has its catalog, published 2 h"),
         (replace(NOTHING, clusters=(cluster(VISION.label),)), "it has cluster cpu-1a2b3c4 in acme-ml-dev"),
         (replace(NOTHING, service_accounts={"t@acme": trainer_display_name(VISION.label)}), "it has account t@acme"),
         (

@@ -144,7 +144,7 @@ def test_an_action_without_a_digest_is_blocking() -> None:
 
 def test_requirements_and_image_of_a_template() -> None:
     new = lora(image="acme/a:1", requirements=("torch",))
-    both = {finding.subject: finding for finding in found(Files(), lora(requirements=("torch==2.4",)), new)}
+    both = {str(finding.subject): finding for finding in found(Files(), lora(requirements=("torch==2.4",)), new)}
     assert both["template lora requirements"].grade is Grade.BLOCKING
     assert "`acme/a:1`" in both["template lora image"].sentence
 
