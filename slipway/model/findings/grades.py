@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from slipway.model.findings.finding import FindingKind, Grade, Section
 from slipway.model.findings.kinds import KINDS
@@ -38,12 +38,3 @@ def wrong(grades: Mapping[str, str]) -> tuple[str, str] | None:
             higher = " or ".join(graver.review_word for graver in allowed)
             return f"{kind}: the scheduled deployment does unasked what is only a {word}", higher
     return None
-
-
-def moved(deployed: Mapping[str, str], declared: Mapping[str, str]) -> Iterator[tuple[str, Grade, Grade]]:
-    """Yield kinds whose declared grade differs from the deployed one, with both."""
-    for kind in sorted(REVIEWED.keys() & {*deployed, *declared}):
-        usual = KINDS[kind].usual
-        before, after = (BY_WORD.get(str(grades.get(kind)), usual) for grades in (deployed, declared))
-        if before is not after:
-            yield kind, before, after
