@@ -222,9 +222,9 @@ def _differing(*fields: FieldDifference) -> tuple[FieldDifference, ...]:
 
 def _of(kind: str, plan: ClusterPlan, sentence: str, fix: str = "", *, grade: Grade, key: str = "") -> Finding:
     """Return a finding about a cluster's entry; `key` is the edited one, below the entry or of the whole stack."""
-    field = ""
-    if key:
-        field = key if key.startswith("gcp:") else f"slipway:persistentResources.{plan.name}.{key}"
+    field = f"slipway:persistentResources.{plan.name}{_phrase('.', key)}"
+    if key.startswith("gcp:"):
+        field = key
     found = KINDS[kind].of(Subject("cluster", plan.name), sentence, fix, grade=grade, field=field)
     edits = [_edit_text(edit, _LONGEST_DETAIL) for edit in plan.edits]
     details = (*edits, *job_lines(plan.jobs, plan.now))
@@ -274,14 +274,15 @@ def _replaced(plan: ClusterPlan) -> Finding:
         return _replaced_in_place(plan)
     needed = machines_text(plan.new.minimum_machines) if plan.is_created else ""
     price = _price(plan.old, plan.held)
+    unfinished = jobs_text(plan.jobs)
     billed = ""
     if plan.drains:
-        billed = f", and both clusters are billed until then ({dollars(price)})"
+        billed = _phrase("both clusters are billed until the end of ", unfinished, f" ({dollars(price)})")
     sentence = _phrases(
         f"replace (create before delete): {_edits_text(plan)}",
         _phrase("needs ", needed, " now"),
         _phrase("the deployed cluster ", plan.loss),
-        _phrase("the old cluster finishes ", jobs_text(plan.jobs), billed),
+        billed,
     )
     grade = Grade.NOTE if plan.is_continued else Grade.WARNING
     found = _of("cluster-replaced", plan, sentence, grade=grade, key=_first_key(plan))
