@@ -277,7 +277,7 @@ def _replaced(plan: ClusterPlan) -> Finding:
     unfinished = jobs_text(plan.jobs)
     billed = ""
     if plan.drains:
-        billed = _phrase("both clusters are billed until the end of ", unfinished, f" ({dollars(price)})")
+        billed = _phrase("billed twice until the end of ", unfinished, f" ({dollars(price)})")
     sentence = _phrases(
         f"replace (create before delete): {_edits_text(plan)}",
         _phrase("needs ", needed, " now"),

@@ -61,7 +61,7 @@ def test_a_cluster_is_replaced() -> None:
     assert (part.kind, part.subject, part.grade) == ("cluster-replaced", "cluster h100", WARNING)
     assert part.sentence == (
         "replace (create before delete): `pools.workers.replicas.max` 4 → 6; needs 1 `a3-highgpu-8g` now; "
-        "both clusters are billed until the end of job `tune` (ada) ($101.14/h)"
+        "billed twice until the end of job `tune` (ada) ($101.14/h)"
     )
     assert part.field == "slipway:persistentResources.h100.pools.workers.replicas.max"
     assert (part.facts["users"], part.facts["jobs"], round(part.cost)) == (("ada",), 1, 101)
