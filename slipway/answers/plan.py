@@ -292,14 +292,14 @@ def _replaced(plan: ClusterPlan) -> Finding:
 
 def _replaced_in_place(plan: ClusterPlan) -> Finding:
     sentence = _phrases(
-        f"replace (delete before create): {_edits_text(plan)}. Submissions fail until the new cluster runs",
+        f"replace (delete before create): {_edits_text(plan)}. There is no pool until the new cluster runs",
         _phrase("", machines_text(_scarce(plan.held)), " may not be available again"),
         _phrase("the deployment is rejected until it is idle: ", jobs_text(plan.jobs)),
     )
     grade = Grade.BLOCKING if plan.jobs or _scarce(plan.held) else Grade.WARNING
     if plan.is_continued:
         grade = Grade.NOTE
-    fix = "set `replacement: rollover`"
+    fix = "set `replacement: rollover` if quota suffices for both clusters"
     return _of("cluster-replaced", plan, sentence, fix, grade=grade, key=_first_key(plan))
 
 

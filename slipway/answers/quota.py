@@ -63,6 +63,7 @@ def _of_row(row: QuotaRow, facts: Facts, dated: frozenset[str]) -> Iterator[Answ
 def findings(comparison: Comparison, differences: Sequence[Difference]) -> Iterator[Finding]:
     """Yield the quota that this change makes insufficient, or more insufficient, and quota that can't be read."""
     reported: set[tuple[str, ...]] = set()
+    is_enforced = comparison.after.quota.mode != "warn"
     for difference in differences:
         after = difference.after
         # A quota that is short now has no second finding at its maximum.
@@ -72,7 +73,7 @@ def findings(comparison: Comparison, differences: Sequence[Difference]) -> Itera
         grade = Grade(int(after.values["grade"] or 0))
         fix = str(after.values["fix"])
         found = KINDS[after.question].of(after.subject, after.text, fix, grade=grade)
-        yield replace(found, facts={"short": after.values["short"]})
+        yield replace(found, facts={"short": after.values["short"], "enforced": is_enforced})
 
 
 def quota_text(comparison: Comparison) -> str:
@@ -110,7 +111,7 @@ def _now(row: QuotaRow, facts: Facts, dated: frozenset[str]) -> Answer:
     needed = sum(row.created.values())
     requests = facts.quota.requests or {}
     asked = 0 if row.elsewhere else requests.get(row.metric, 0)
-    sentence = f"{_named(row.created)} needs {needed:,} more now: limit {limit:,}, short by {row.short:,}"
+    sentence = f"{_named(row.created)} needs {needed:,} now: limit {limit:,}, short by {row.short:,}"
     if asked:
         sentence = f"{sentence}, requested {asked:,}"
     grade = Grade.WARNING if asked >= limit + row.short else Grade.BLOCKING

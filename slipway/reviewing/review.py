@@ -108,7 +108,8 @@ class Review:
 
 def refuses(finding: Finding) -> bool:
     """Return whether the deployment is rejected because of a finding."""
-    return KINDS[finding.kind].refuses and finding.grade is Grade.BLOCKING
+    is_enforced = finding.facts.get("enforced", True)
+    return KINDS[finding.kind].refuses and finding.grade is Grade.BLOCKING and is_enforced
 
 
 def weight(finding: Finding) -> tuple[int, int, float]:

@@ -12,7 +12,7 @@ from slipway.model.findings.finding import Grade
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.prices import NOTABLE
 from slipway.reviewing.render.rows import ON_MAIN, Rows
-from slipway.reviewing.review import Review, refuses
+from slipway.reviewing.review import Review
 
 NOTHING = "nothing changes for jobs, money or access"
 _MOST_STACKS = 3
@@ -29,7 +29,7 @@ def headline(reviews: Sequence[Review], rows: Rows, *, folder: str = "") -> str:
 def _counts(reviews: Sequence[Review], rows: Rows) -> list[str]:
     """Return the numbers of resources by severity; without any, that of changes, settings or known findings."""
     news = [row for row in rows.all if not row.on_main]
-    grades = Counter(row.grade for row in news if not refuses(row.lead))
+    grades = Counter(row.grade for row in news)
     return _present(
         {
             "⛔ rejected": any(review.refused for review in reviews),
@@ -55,11 +55,11 @@ def _present(parts: Mapping[str, int]) -> list[str]:
 
 
 def _cost_change(reviews: Iterable[Review]) -> list[str]:
-    """Return `up to +$148k/month`, `+$1.7k/month idle` if only that changes; nothing if both stay or are unknown."""
+    """Return `up to +$148k/month`, or `+$1.7k/month idle` if that changes more; nothing if both stay or are unknown."""
     known = [review.costs for review in reviews if review.costs is not None]
     most = monthly(sum(_change(costs.most_before, costs.most) for costs in known))
     idle = monthly(sum(_change(costs.idle_before, costs.idle) for costs in known))
-    if abs(most) >= NOTABLE:
+    if abs(most) >= max(NOTABLE, abs(idle)):
         return [f"up to {brief(most)}/month"]
     if abs(idle) >= NOTABLE:
         return [f"{brief(idle)}/month idle"]

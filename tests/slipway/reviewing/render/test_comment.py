@@ -105,7 +105,7 @@ def test_the_error_of_a_rejected_deployment_comes_first_with_its_fix() -> None:
     error = KINDS["deployment-rejected"].of(Subject("deployment"), "is rejected: no region", "name one")
     cancelled = KINDS["jobs-cancelled"].of(H100, "2 running jobs are cancelled")
     written = comment([review(cancelled, error, incomplete=("it waits",), undeployed=True)], Place(tree="a" * 40))
-    assert "⛔ rejected · ⛔ 1 blocking" in written
+    assert "⛔ rejected · ⛔ 2 blocking" in written
     assert rows(written)[0] == "| ⛔ | deployment | is rejected: no region. Fix: name one |"
     assert "> **Nothing is deployed:** it waits" in written and "approval" not in written
 
