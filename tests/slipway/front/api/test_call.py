@@ -1,5 +1,7 @@
 """Arguments of a call, of which none may stand for another than it was meant to be."""
 
+import subprocess
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -7,6 +9,7 @@ import numpy as np
 import pytest
 
 from slipway.base.errors import ConfigError
+from slipway.base.installation import version
 from slipway.front.api.call import check, check_timeout, overrides_of, params_as_typed, waits_as_typed
 from slipway.using.sweeps.sweep_file import points_of
 
@@ -76,3 +79,9 @@ def test_one_value_of_an_array_is_that_value() -> None:  # N12
     assert [point.values for point in points_of({"p": numbers}).each] == [{"p": text} for text in written]
     (mistake,) = points_of({"p": np.array(2)}).mistakes
     assert str(mistake) == "p: grid: p has no list of values"
+
+
+def test_errors_and_version_are_there_after_the_import_of_slipway_alone() -> None:
+    program = "import slipway; print(slipway.errors.WaitTimeout.__name__, slipway.__version__)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["WaitTimeout", version()]
