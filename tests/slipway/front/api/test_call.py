@@ -1,13 +1,16 @@
 """Arguments of a call, of which none may stand for another than it was meant to be."""
 
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import slipway
 from slipway.base.errors import ConfigError
 from slipway.base.installation import version
 from slipway.front.api.call import check, check_timeout, overrides_of, params_as_typed, waits_as_typed
@@ -85,3 +88,11 @@ def test_errors_and_version_are_there_after_the_import_of_slipway_alone() -> Non
     program = "import slipway; print(slipway.errors.WaitTimeout.__name__, slipway.__version__)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
     assert done.stdout.split() == ["WaitTimeout", version()]
+
+
+def test_every_error_of_a_submission_or_a_job_is_in_slipway_errors() -> None:
+    found = set[str]()
+    for file in Path(slipway.__file__).parent.glob("using/**/*.py"):
+        found |= set(re.findall(r"^class (\w+)\(\w*Error\)", file.read_text("utf-8"), re.MULTILINE))
+    assert found >= {"OtherJobError", "JobGoneError"}
+    assert found | {"CloudError"} <= set(slipway.errors.__all__)
