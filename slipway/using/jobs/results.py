@@ -86,6 +86,8 @@ class ResultRow:
     not_finite: Mapping[str, str] = field(default_factory=dict)
     #: The labels that people gave.
     labels: Mapping[str, str] = field(default_factory=dict)
+    #: What its submission set: `env.LR`, `secrets.WANDB_API_KEY`, `settings.max_run` (seconds), `settings.retries`.
+    settings: Mapping[str, Value] = field(default_factory=dict)
 
     @property
     def succeeded(self) -> bool:
@@ -116,6 +118,13 @@ class Results:
     #: The metric that decides which row is best, None where none is given.
     goal: Goal | None = None
     labels: tuple[str, ...] = ()
+    #: The settings of all rows: `env.LR`, `settings.max_run`.
+    settings: tuple[str, ...] = ()
+
+    @property
+    def varying_settings(self) -> tuple[str, ...]:
+        """Return the settings whose values tell rows apart, or that some rows lack."""
+        return tuple(name for name in self.settings if len({row.settings.get(name) for row in self.rows}) > 1)
 
     @property
     def best(self) -> tuple[ResultRow, ...]:
@@ -146,15 +155,18 @@ def result_rows(
     rows = tuple(_row(job, metrics.get(job.name, Metrics()), varying, now, reasons.get(job.name, "")) for job in jobs)
     names = tuple(dict.fromkeys(name for row in rows for name in (*row.metrics, *row.not_finite)))
     labels = tuple(dict.fromkeys(key for row in rows for key in row.labels))
-    return Results(_marked(rows, goal), parameters=tuple(varying), metrics=names, goal=goal, labels=labels)
+    settings = tuple(dict.fromkeys(name for row in rows for name in row.settings))
+    return Results(
+        _marked(rows, goal), parameters=tuple(varying), metrics=names, goal=goal, labels=labels, settings=settings
+    )
 
 
 def flat_rows(results: Results) -> list[dict[str, str | float | None]]:
     """Return each row as a plain mapping, all with the same keys: for `pandas.DataFrame`, and the columns of CSV.
 
-    Parameters are `params.NAME`, metrics `metrics.NAME`, and labels likewise, as they may be called alike; None for
-    what a job lacks. Times are ISO 8601 in UTC, spans are seconds, and `cost` is USD, None where its price is not
-    known.
+    Parameters are `params.NAME`, metrics `metrics.NAME`, variables `env.NAME`, and labels, secrets and settings
+    likewise, as they may be called alike; None for what a job lacks. Times are ISO 8601 in UTC, spans are seconds, and
+    `cost` is USD, None where its price is not known.
     """
     return [
         {
@@ -168,6 +180,7 @@ def flat_rows(results: Results) -> list[dict[str, str | float | None]]:
             "raw_state": row.raw_state,
             "best": row.best if results.goal else None,
             **{f"params.{name}": _flat(row.parameters.get(name)) for name in results.parameters},
+            **{name: _flat(row.settings.get(name)) for name in results.settings},
             **{f"metrics.{name}": _metric(row, name) for name in results.metrics},
             **{f"labels.{key}": row.labels.get(key) for key in results.labels},
             "created": row.created.isoformat() if row.created else None,
@@ -299,7 +312,16 @@ def _row(job: VertexJob, metrics: Metrics, varying: Sequence[str], now: datetime
         given_name=job.chosen_name,
         not_finite=metrics.not_finite,
         labels=own_labels(job.labels),
+        settings=_settings(job),
     )
+
+
+def _settings(job: VertexJob) -> Mapping[str, Value]:
+    """Return the settings of a job; variables are recorded as texts, and are numbers here where they read so."""
+    return {
+        name: _number(value) if isinstance(value, str) and name.startswith("env.") else value
+        for name, value in job.own_settings.by_name.items()
+    }
 
 
 def _marked(rows: tuple[ResultRow, ...], goal: Goal | None) -> tuple[ResultRow, ...]:

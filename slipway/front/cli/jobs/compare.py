@@ -5,6 +5,7 @@ What differs first; what is the same for all in one line below.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -17,7 +18,7 @@ from slipway.front.cli.terminal import completions, screen
 from slipway.front.cli.terminal.compared import compared_text, show_compared
 from slipway.front.cli.terminal.options import WORD, catalog_and_output, found_jobs
 from slipway.front.cli.terminal.watching import events_of_cost
-from slipway.google.jobs import FAILED
+from slipway.google.jobs import FAILED, VertexJob
 from slipway.model.prices import dollars, spent
 from slipway.using.context import Context
 from slipway.using.jobs.comparison import COST, PRICE, ComparedField, compare_jobs
@@ -59,13 +60,20 @@ def command(jobs: tuple[str, ...], catalog: str | None, output: str) -> None:
         ]
         screen.out_json("comparison", {"jobs": documents, "fields": fields})
         return
-    show_compared([each.job.typed for each in descriptions], fields, partial(_text, descriptions))
+    shown = _shown_names(compared)
+    show_compared(list(shown.values()), fields, partial(_text, descriptions))
     lacking: dict[str, list[str]] = {}
     for job in compared:
         if why := metrics[job.name].why:
-            lacking.setdefault(why, []).append(job.typed)
+            lacking.setdefault(why, []).append(shown[job.name])
     for why, names in lacking.items():
         screen.note(f"{few(names)} {'has' if len(names) == 1 else 'have'} no metrics: {why}")
+
+
+def _shown_names(jobs: Sequence[VertexJob]) -> dict[str, str]:
+    """Return the name to show for each job by its full name: the one that its submitter gave it, if that is unique."""
+    given = Counter(filter(None, (job.chosen_name for job in jobs)))
+    return {job.name: job.chosen_name if given[job.chosen_name] == 1 else job.typed for job in jobs}
 
 
 def _text(descriptions: Sequence[JobDescription], field: ComparedField, place: int) -> str:
