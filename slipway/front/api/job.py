@@ -143,9 +143,16 @@ class Job:
     def failure_reason(self) -> str:
         """Why it failed, in a line: the last lines of its log, else Vertex AI's message. Empty for a job that has not
         failed. The log is read at each use."""
-        from slipway.using.jobs.failure import read_causes
+        from slipway.using.jobs.failure import read_cause
 
-        return read_causes(self._context, [self._job]).get(self.resource_name, "")
+        return read_cause(self._context, self._job).text
+
+    @property
+    def failure_reason_why(self) -> str:
+        """Why its log can't be read, so that `failure_reason` is Vertex AI's message. Empty if it can be read."""
+        from slipway.using.jobs.failure import read_cause
+
+        return read_cause(self._context, self._job).why
 
     @property
     def output(self) -> str:

@@ -22,6 +22,7 @@ from slipway.model.job_state import JobState
 from slipway.model.labels import RUN_LABEL, SESSION_LABEL, own_labels
 from slipway.model.prices import Price
 from slipway.using.jobs.cost import job_cost
+from slipway.using.jobs.failure import FailureReason
 from slipway.using.jobs.metrics import Metrics
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
@@ -62,6 +63,8 @@ class ResultRow:
     error: str
     #: The reason for a failure in a line: the job's last log lines if they were read, else Vertex AI's message.
     failure_reason: str
+    #: Why that log was not read, so that `failure_reason` is Vertex AI's message. Empty if it was read.
+    failure_reason_why: str
     template: str
     user: str
     capacity_type: str
@@ -143,7 +146,7 @@ def result_rows(
     now: datetime,
     goal: Goal | None = None,
     order: Iterable[str] = (),
-    causes: Mapping[str, str] | None = None,
+    causes: Mapping[str, FailureReason] | None = None,
 ) -> Results:
     """Make a row of each job, in the order of `jobs`. `metrics` are by the jobs' full names, as are the `causes` of
     failures; `order` has parameters that come first, as their template has them. Only jobs that have succeeded can be
@@ -152,7 +155,10 @@ def result_rows(
     unordered = dict.fromkeys((*varying_parameters(map(_given, jobs)), *_of_some_commands(jobs)))
     varying = sorted(unordered, key=lambda name: first.get(name, len(first)))
     reasons = causes or {}
-    rows = tuple(_row(job, metrics.get(job.name, Metrics()), varying, now, reasons.get(job.name, "")) for job in jobs)
+    rows = tuple(
+        _row(job, metrics.get(job.name, Metrics()), varying, now, reasons.get(job.name, FailureReason()))
+        for job in jobs
+    )
     names = tuple(dict.fromkeys(name for row in rows for name in (*row.metrics, *row.not_finite)))
     labels = tuple(dict.fromkeys(key for row in rows for key in row.labels))
     settings = tuple(dict.fromkeys(name for row in rows for name in row.settings))
@@ -190,6 +196,7 @@ def flat_rows(results: Results) -> list[dict[str, str | float | None]]:
             "cost_at_most": row.cost.at_most if row.cost else None,
             "paid_anyway": row.paid_anyway,
             "failure_reason": row.failure_reason or None,
+            "failure_reason_why": row.failure_reason_why or None,
             "error": row.error or None,
             "resource_name": row.resource_name,
         }
@@ -284,7 +291,7 @@ def _number(text: str) -> Value:
     return float(text) if _DECIMAL.fullmatch(text) else int(text) if _WHOLE.fullmatch(text) else text
 
 
-def _row(job: VertexJob, metrics: Metrics, varying: Sequence[str], now: datetime, reason: str) -> ResultRow:
+def _row(job: VertexJob, metrics: Metrics, varying: Sequence[str], now: datetime, reason: FailureReason) -> ResultRow:
     account, given = job_cost(job, job.region, now), _given(job)
     run = job.labels.get(RUN_LABEL, "").partition("-")[0]
     return ResultRow(
@@ -295,7 +302,8 @@ def _row(job: VertexJob, metrics: Metrics, varying: Sequence[str], now: datetime
         raw_state=job.state,
         ended=job.ended,
         error=job.error,
-        failure_reason=reason,
+        failure_reason=reason.text,
+        failure_reason_why=reason.why,
         template=job.template,
         user=job.user,
         capacity_type=account.capacity_type,

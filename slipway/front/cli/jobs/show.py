@@ -34,7 +34,7 @@ from slipway.using.context import Context
 from slipway.using.jobs.claim import retries_of
 from slipway.using.jobs.claimant import JobGoneError
 from slipway.using.jobs.description import describe
-from slipway.using.jobs.failure import Failure, read_failure, reason_of
+from slipway.using.jobs.failure import Failure, read_failure, reason_in
 from slipway.using.jobs.idle import idle_accelerators, idle_words
 from slipway.using.jobs.listing import with_parts
 from slipway.using.jobs.log import JobEvent, JobEvents, last_word, read_events
@@ -194,10 +194,9 @@ def _document(context: Context, details: JobDetails) -> dict[str, Any]:
     job, events, parameters = details.job, details.events, details.job.parameters
     if parameters is not None:  # Each trial has values of its own for the others.
         parameters = {name: value for name, value in parameters.items() if name not in job.tuned}
-    description, room = describe(job, context, events), details.room
+    description, room = describe(job, context, events, reason_in(details.failure, job)), details.room
     return {
         **description.document,
-        "failureReason": _failure_reason(details) or None,
         **({"room": {"made": room.made, **room.asked._asdict()}} if room and room.asked else {}),
         "parameters": parameters,
         "tuned": job.tuned,
@@ -228,11 +227,6 @@ def _metrics_document(metrics: Metrics) -> dict[str, Any]:
         "metricsWhy": metrics.why or None,
         "metricSteps": [{"step": step.step, **step.values} for step in metrics.steps],
     }
-
-
-def _failure_reason(details: JobDetails) -> str:
-    brief = details.failure.brief if details.failure else ""
-    return brief or reason_of(details.job)
 
 
 def _facts(context: Context, details: JobDetails) -> list[tuple[str, str]]:

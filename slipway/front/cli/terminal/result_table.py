@@ -16,7 +16,7 @@ from slipway.model.own_settings import OF_JOB
 from slipway.model.prices import spent
 from slipway.using.context import Context
 from slipway.using.jobs.description import describe
-from slipway.using.jobs.failure import read_causes
+from slipway.using.jobs.failure import FailureReason, read_causes, unread_notes
 from slipway.using.jobs.listing import with_parts
 from slipway.using.jobs.metrics import Metrics, read_metrics
 from slipway.using.jobs.results import (
@@ -52,27 +52,32 @@ def show_results(
     if sort:
         results = results.sorted_by(sort)
     if output == "json":
-        screen.out_json("jobs", _document(context, jobs, metrics, results))
+        screen.out_json("jobs", _document(context, jobs, metrics, causes, results))
     elif output == "csv":
         rows = flat_rows(results)
         heads = list(rows[0]) if rows else []
         screen.out_csv(heads, ([row[head] for head in heads] for row in rows))
     else:
         _show_table(results, names, sort)
+        for line in unread_notes(causes.values()):
+            screen.note(line)
 
 
 def _document(
-    context: Context, jobs: Sequence[VertexJob], metrics: Mapping[str, Metrics], results: Results
+    context: Context,
+    jobs: Sequence[VertexJob],
+    metrics: Mapping[str, Metrics],
+    causes: Mapping[str, FailureReason],
+    results: Results,
 ) -> dict[str, Any]:
     by_name = {job.name: job for job in jobs}
     documents = [
         {
-            **describe(by_name[row.resource_name], context).document,
+            **describe(by_name[row.resource_name], context, reason=causes.get(row.resource_name)).document,
             "metrics": row.metrics,
             "metricsNotFinite": row.not_finite,
             "metricsSource": metrics[row.resource_name].source or None,
             "metricsWhy": row.metrics_why or None,
-            "failureReason": row.failure_reason or None,
             "best": row.best,
         }
         for row in results.rows
