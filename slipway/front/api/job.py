@@ -21,6 +21,8 @@ from slipway.front.api.notebook import facts, table
 from slipway.google.jobs import VertexJob
 from slipway.google.trials import Trial
 from slipway.model.job_state import SELECTABLE, JobState
+from slipway.model.labels import SWEEP_LABEL
+from slipway.model.own_settings import OwnSettings
 from slipway.using.context import Context, context_of
 
 if TYPE_CHECKING:
@@ -163,6 +165,36 @@ class Job:
     def parameters(self) -> Mapping[str, Value] | None:
         """The values that the job was submitted with, defaults too; None for a job that does not record them."""
         return self._job.parameters
+
+    @property
+    def settings(self) -> OwnSettings:
+        """What its submission set beside its template: `env`, `secrets`, `max_run` (seconds), `retries`, `retry_on` and
+        `replicas`; None or empty for what it did not set."""
+        return self._job.own_settings
+
+    @property
+    def sweep(self) -> str:
+        """The id of the sweep that it is a run of, empty for none."""
+        return self._job.labels.get(SWEEP_LABEL, "")
+
+    @property
+    def run(self) -> int | None:
+        """Its number in its sweep, None for a job of no sweep."""
+        return self._job.run
+
+    @property
+    def cluster(self) -> str:
+        """The cluster that it runs on, empty for a job with machines of its own."""
+        id_ = self._job.persistent_resource_id
+        return self._context.cluster_name(id_) if id_ else ""
+
+    @property
+    def retried(self) -> int | None:
+        """How often its code was started again after a failure; None for a job without retries, and if that can't be
+        read. It is read at each use."""
+        from slipway.using.jobs.claim import known_retries
+
+        return known_retries(self._context.brief.storage, self._job)
 
     @property
     def labels(self) -> Mapping[str, str]:

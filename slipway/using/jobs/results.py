@@ -19,7 +19,7 @@ from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import render
 from slipway.model.job_state import JobState
-from slipway.model.labels import RUN_LABEL, SESSION_LABEL, own_labels
+from slipway.model.labels import SESSION_LABEL, own_labels
 from slipway.model.prices import Price
 from slipway.using.jobs.cost import job_cost
 from slipway.using.jobs.failure import FailureReason
@@ -293,11 +293,10 @@ def _number(text: str) -> Value:
 
 def _row(job: VertexJob, metrics: Metrics, varying: Sequence[str], now: datetime, reason: FailureReason) -> ResultRow:
     account, given = job_cost(job, job.region, now), _given(job)
-    run = job.labels.get(RUN_LABEL, "").partition("-")[0]
     return ResultRow(
         resource_name=job.name,
         name=job.typed,
-        run=int(run) if run.isdecimal() else None,
+        run=job.run,
         state=job.job_state,
         raw_state=job.state,
         ended=job.ended,

@@ -31,7 +31,7 @@ from slipway.model.labels import (
     NOTIFICATION,
 )
 from slipway.using.context import Context
-from slipway.using.jobs.claim import retries_of
+from slipway.using.jobs.claim import known_retries
 from slipway.using.jobs.claimant import JobGoneError
 from slipway.using.jobs.description import describe
 from slipway.using.jobs.failure import Failure, read_failure, reason_in
@@ -138,7 +138,7 @@ def _read(context: Context, job: VertexJob) -> JobDetails:
         usage = threads.submit(read_utilization, brief.monitoring(project), job, now)
         fallback = threads.submit(next_attempt, context, job)
         parts = threads.submit(with_parts, context, [job])
-        retried = threads.submit(_retried, context, job)
+        retried = threads.submit(known_retries, context.brief.storage, job)
         room = threads.submit(_room, context, job)
         # The log of a job that ended for want of machines tells no more about that.
         cause = cause_of(job, context.catalog.reservations)
@@ -170,15 +170,6 @@ def _race_of(context: Context, job: VertexJob) -> Race | None:
         race = read_race(context, job)
         end(context, race.left_over, screen.note)
     return race
-
-
-def _retried(context: Context, job: VertexJob) -> int | None:
-    if not (job.own_settings.retries and job.start_time):
-        return None
-    try:
-        return retries_of(context.brief.storage, job)
-    except CloudError:
-        return None
 
 
 def _room(context: Context, job: VertexJob) -> Round | None:
