@@ -109,6 +109,12 @@ def submit(
     if model is None:
         if template is None and (near := next((name for name in params if nearest(name, ("template", "like"))), "")):
             raise ConfigError(f"unknown argument {near}", fix=meant(near, ("template", "like")))
+        if template is None:
+            raise ConfigError(
+                "neither a template nor a job to repeat is given",
+                why="slipway.submit takes one of them",
+                fix="slipway.submit('NAME') or slipway.submit(like='JOB'); slipway templates lists the names",
+            )
         check(template=template)
     elif template is not None:
         raise ConfigError(f"template {template!r} beside like", why="that job has its template", fix="leave one out")
