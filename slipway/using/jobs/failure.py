@@ -23,6 +23,7 @@ from slipway.google.logging import LogEntry
 from slipway.google.monitoring import MEMORY
 from slipway.google.pipeline_tasks import PipelineTask
 from slipway.google.trials import Trial
+from slipway.model.labels import CODE_LABEL
 from slipway.using.context import Context
 from slipway.using.jobs.log import PAGE, job_filter, newest, shown
 from slipway.using.jobs.reason_line import reason_of_lines, telling_lines
@@ -68,6 +69,8 @@ class Failure:
     error: Annotated[str, NOT_WRITTEN] = ""
     #: The template's own image ran, in which no package is installed.
     own_image: Annotated[bool, NOT_WRITTEN] = False
+    #: The job had the folder of its submitter.
+    has_folder: Annotated[bool, NOT_WRITTEN] = True
     #: Why the log or the memory use could not be read.
     unreadable: Annotated[str, NOT_WRITTEN] = ""
 
@@ -114,7 +117,7 @@ class Failure:
     @property
     def fix(self) -> str:
         """The remedy, empty where the lines tell it."""
-        known = remedy(self.lines, self.error, own_image=self.own_image)
+        known = remedy(self.lines, self.error, own_image=self.own_image, has_folder=self.has_folder)
         if known or not self.killed:
             return known
         return MORE_MEMORY if self.is_out_of_memory else OTHER_KILLS
@@ -252,7 +255,14 @@ def _failure(job: VertexJob, own: Sequence[LogEntry], task: str, run: Trial | Pi
     cut = (line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…" for line in telling)
     who = prefix(chosen[-1], job) if chosen else who_of(task, job, last_part(run.job) if run else "")
     own_image = bool(job.worker_pools) and not job.worker_pools[0].module
-    return Failure(short(who), tuple(cut), why=meaning(job.error), error=job.error, own_image=own_image)
+    return Failure(
+        short(who),
+        tuple(cut),
+        why=meaning(job.error),
+        error=job.error,
+        own_image=own_image,
+        has_folder=CODE_LABEL in job.labels,
+    )
 
 
 def _of_last_writer(entries: Sequence[LogEntry]) -> list[LogEntry]:

@@ -185,6 +185,20 @@ def test_a_kill_with_free_memory_is_no_lack_of_memory() -> None:
     assert "install hydra-core in the template's image" in Failure("a", (NO_HYDRA,), own_image=True).fix
 
 
+@pytest.mark.parametrize(
+    ("line", "absent"),
+    [
+        ("python: No module named train", "train"),
+        ("ModuleNotFoundError: No module named 'train'", "train"),
+        ("python: can't open file '/app/train.py': [Errno 2] No such file or directory", "train.py"),
+    ],
+)
+def test_an_own_image_without_a_folder_is_told_to_have_been_given_none(line: str, absent: str) -> None:
+    fix = Failure("main", (line,), own_image=True, has_folder=False).fix
+    assert fix == f"no folder was given: add --code . if {absent} is in yours, or install it in the template's image"
+    assert "no folder" not in Failure("main", (line,), own_image=True).fix
+
+
 NO_HYDRA = "ModuleNotFoundError: No module named 'hydra'"
 
 
