@@ -2,6 +2,8 @@
 
 import base64
 import importlib.util
+import json
+import os
 import re
 import subprocess
 import sys
@@ -107,3 +109,14 @@ def test_another_folder_is_told_where_the_cloud_of_its_shell_is(cloud: LocalClou
     assert said.returncode == 1
     way = f"fix: export VERTEX_LOCAL_STATE={cloud.state}, which has the cloud that this shell knows\n"
     assert said.stderr.endswith(way), said.stderr
+
+
+def test_a_stopped_cloud_of_the_own_folder_is_started_again(tmp_path: Path) -> None:
+    """A shell keeps the variables of `vertex-local env` after `down`, and the state folder is the right one."""
+    ended = {"url": "http://127.0.0.1:1", "port": 1, "pid": os.getpid(), "pid_started": 0.0, "tokens": {}}
+    (tmp_path / "cloud.json").write_text(json.dumps(ended))
+    key = str(tmp_path / "credentials.json")
+    environ = {**os.environ, "VERTEX_LOCAL_STATE": str(tmp_path), "GOOGLE_APPLICATION_CREDENTIALS": key}
+    command = str(Path(sys.executable).with_name("vertex-local"))
+    said = subprocess.run([command, "status"], env=environ, capture_output=True, text=True, check=False)
+    assert said.returncode == 1 and "fix: vertex-local up" in said.stderr, said.stderr

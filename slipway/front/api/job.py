@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import ConfigError, ResourceError, SlipwayError
+from slipway.base.formatting import nearest, quoted
 from slipway.front.api.call import check, check_timeout
 from slipway.front.api.notebook import facts, table
 from slipway.google.jobs import VertexJob
@@ -429,6 +430,10 @@ def jobs(
         labels=labels or {},
     )
     listed = listed_jobs(context, query, _log.info, sweep_filter(stack, sweep) if sweep is not None else "")
+    if not listed and template is not None and template not in context.catalog.templates:
+        near = nearest(template, context.catalog.templates)
+        hint = f"; did you mean {near}?" if near else ""
+        _log.warning("no jobs: the catalog has no template %s%s", quoted(template), hint)
     if sweep is not None:
         storage, copies_of_hidden = context.connection.storage, hidden_copies(context, listed)
         listed = [job for job in listed if job.name not in copies_of_hidden]

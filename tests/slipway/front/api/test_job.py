@@ -29,6 +29,11 @@ def measured(stack: Stack, name: str, metrics: Any) -> None:
     stack.write(f"jobs/{name}/metrics.json", json.dumps(metrics).encode())
 
 
+def test_a_list_of_a_mistyped_template_is_empty_with_a_warning(stack: Stack, caplog: pytest.LogCaptureFixture) -> None:
+    assert slipway.jobs(template="helo") == ()
+    assert "the catalog has no template 'helo'; did you mean hello?" in caplog.text
+
+
 def test_a_job_has_its_settings_cluster_and_place_in_a_sweep(stack: Stack) -> None:
     single = slipway.submit("hello", code_="print(1)", max_run="5m")
     assert (single.settings.max_run, dict(single.settings.env), single.settings.retries) == (300, {}, None)

@@ -173,6 +173,11 @@ def test_the_lines_of_a_failure_end_with_its_reason() -> None:
     )
 
 
+def test_words_of_slipway_about_files_are_no_reason() -> None:
+    lines = ["bad data", "slipway: not kept: .hydra/config.yaml: no space"]
+    assert telling_lines(lines, 4) == ["bad data"] and Failure("main", tuple(lines)).brief == "bad data (main)"
+
+
 def test_a_kill_with_free_memory_is_no_lack_of_memory() -> None:
     free = Failure("chief", memory=0.01, machine="n1-standard-8", killed=True)
     assert "memory of its n1-standard-8" in free.words[0] and free.words[0].startswith("SIGKILL ended chief")
