@@ -430,15 +430,22 @@ def jobs(
         labels=labels or {},
     )
     listed = listed_jobs(context, query, _log.info, sweep_filter(stack, sweep) if sweep is not None else "")
-    if not listed and template is not None and template not in context.catalog.templates:
-        near = nearest(template, context.catalog.templates)
-        hint = f"; did you mean {near}?" if near else ""
-        _log.warning("no jobs: the catalog has no template %s%s", quoted(template), hint)
+    if not listed:
+        _warn_of_unknown(template, context)
     if sweep is not None:
         storage, copies_of_hidden = context.connection.storage, hidden_copies(context, listed)
         listed = [job for job in listed if job.name not in copies_of_hidden]
         listed = list(latest(listed, lambda copies: claimant(storage, copies)).values())
     return Jobs(Job(job.name, job.request_id, job, context) for job in listed)
+
+
+def _warn_of_unknown(template: str | None, context: Context) -> None:
+    """Log that the catalog has no such template."""
+    if template is None or template in context.catalog.templates:
+        return
+    near = nearest(template, context.catalog.templates)
+    hint = f"; did you mean {near}?" if near else ""
+    _log.warning("no jobs: the catalog has no template %s%s", quoted(template), hint)
 
 
 def _followed(
