@@ -63,8 +63,6 @@ class ResultRow:
     error: str
     #: The reason for a failure in a line: the job's last log lines if they were read, else Vertex AI's message.
     failure_reason: str
-    #: Why that log was not read, so that `failure_reason` is Vertex AI's message. Empty if it was read.
-    failure_reason_why: str
     template: str
     user: str
     capacity_type: str
@@ -91,6 +89,8 @@ class ResultRow:
     labels: Mapping[str, str] = field(default_factory=dict)
     #: What its submission set: `env.LR`, `secrets.WANDB_API_KEY`, `settings.max_run` (seconds), `settings.retries`.
     settings: Mapping[str, Value] = field(default_factory=dict)
+    #: Why the job's log was not read, so that `failure_reason` is Vertex AI's message. Empty if it was read.
+    failure_reason_why: str = ""
 
     @property
     def succeeded(self) -> bool:
