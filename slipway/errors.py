@@ -12,14 +12,21 @@ from slipway.base.errors import (
     SlipwayError,
     WaitTimeout,
 )
+from slipway.google.failures import CloudError
+from slipway.using.jobs.claimant import JobGoneError, OtherJobError
+from slipway.using.sweeps.sweep_code import CodeChangedError
 
 __all__ = [
     "AnswerUnknown",
     "AuthError",
     "Cancelled",
+    "CloudError",
+    "CodeChangedError",
     "ConfigError",
     "Interrupted",
+    "JobGoneError",
     "JobTimeout",
+    "OtherJobError",
     "PolicyError",
     "ResourceError",
     "SlipwayError",

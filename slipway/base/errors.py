@@ -11,8 +11,9 @@ import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
-Arguments = Mapping[str, str | bool | Mapping[str, str]]
-"""Arguments of `slipway.submit`, or of a sweep, by name, that replace the given ones; parameters are below `params`."""
+Arguments = Mapping[str, str | bool | int | tuple[str, ...] | Mapping[str, str]]
+"""Arguments of `slipway.submit`, or of a sweep, by name, that replace the given ones; parameters are below `params`.
+With `template` or `like` they are a whole call. A tuple is a list of names."""
 _LONGEST_LINE = 2000
 HARMFUL = "\x00-\x08\x0b-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff"
 """Characters that act on a terminal, reorder the text or are half of one, except newline and tab."""
@@ -104,9 +105,20 @@ def _of_a_call(arguments: Arguments) -> str:
     params = arguments.get("params")
     given = {**arguments, **(params if isinstance(params, Mapping) else {})}
     given.pop("params", None)
-    return ", ".join(
-        f"{name}={value!r}" if name.isidentifier() else f"**{ {name: value}!r}" for name, value in given.items()
-    )
+    template = given.pop("template", None)
+    words = [] if template is None else [repr(template)]
+    for name, value in given.items():
+        written = _in_python(value)
+        words.append(f"{name}={written}" if name.isidentifier() else f"**{{{name!r}: {written}}}")
+    text = ", ".join(words)
+    return f"slipway.submit({text})" if template is not None or "like" in given else text
+
+
+def _in_python(value: object) -> str:
+    """Return a value as Python writes it, several names as a list, and one as itself."""
+    if not isinstance(value, tuple):
+        return repr(value)
+    return repr(value[0]) if len(value) == 1 else repr(list(value))
 
 
 class ConfigError(SlipwayError):

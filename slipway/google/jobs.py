@@ -23,6 +23,7 @@ from slipway.model.labels import (
     NAME_LABEL,
     PIPELINE_LABEL,
     REQUEST_LABEL,
+    RUN_LABEL,
     SHAPE,
     TEMPLATE_LABEL,
     USER_LABEL,
@@ -318,6 +319,12 @@ class VertexJob(Regional):
     def chosen_name(self) -> str:
         """The name that its submitter chose, empty for none."""
         return self.labels.get(NAME_LABEL, "")
+
+    @property
+    def run(self) -> int | None:
+        """The job's number in its sweep, None for a job of no sweep."""
+        number = self.labels.get(RUN_LABEL, "").partition("-")[0]
+        return int(number) if number.isdecimal() else None
 
     @property
     def run_ids(self) -> tuple[str, ...]:

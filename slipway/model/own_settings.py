@@ -15,6 +15,8 @@ OF_SECRET = "__SECRET"
 """The end of a variable that names a secret's version, which the launcher reads: `NAME__SECRET`."""
 MOST_RETRIES = 10
 """Beyond these a job that never gets through would only cost."""
+OF_JOB = "settings."
+"""The beginning of the names of settings that are no variables."""
 _NUMBERS = {"max_run": "maxRun", "retries": "retries", "replicas": "replicas"}
 _TASKS = ("containerSpec", "pythonPackageSpec")
 
@@ -54,6 +56,17 @@ class OwnSettings:
         texts += [f"{self.retries} {'retry' if self.retries == 1 else 'retries'}{codes}"] if self.retries else []
         texts += [f"{self.several} replicas"] if self.several else []
         return ", ".join(texts)
+
+    @property
+    def by_name(self) -> Mapping[str, str | int]:
+        """Return the settings by unique names: `env.LR`, `secrets.WANDB_API_KEY`, `settings.max_run` (seconds)."""
+        numbers = {name: getattr(self, name) for name in _NUMBERS}
+        values: dict[str, str | int] = {f"env.{name}": value for name, value in self.env.items()}
+        values |= {f"secrets.{name}": secret for name, secret in self.secrets.items()}
+        values |= {f"{OF_JOB}{name}": number for name, number in numbers.items() if number is not None}
+        if self.retry_on:
+            values[f"{OF_JOB}retry_on"] = ", ".join(map(str, self.retry_on))
+        return values
 
     def put_on(self, spec: dict[str, Any], project: str) -> None:
         """Write the settings, and a record of them, into a CustomJobSpec in place; they replace the template's. Of its

@@ -2,13 +2,16 @@
 
 import base64
 import importlib.util
+import json
 import re
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from vertex_local.cli.main import cli
 from vertex_local.environment import past_proxies
 from vertex_local.testing.local_cloud import LocalCloud
 
@@ -107,3 +110,13 @@ def test_another_folder_is_told_where_the_cloud_of_its_shell_is(cloud: LocalClou
     assert said.returncode == 1
     way = f"fix: export VERTEX_LOCAL_STATE={cloud.state}, which has the cloud that this shell knows\n"
     assert said.stderr.endswith(way), said.stderr
+
+
+def test_a_stopped_cloud_of_the_own_folder_is_started_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A shell keeps the variables of `vertex-local env` after `down`, and the state folder is the right one."""
+    ended = {"url": "http://127.0.0.1:1", "port": 1, "pid": 1, "pidStarted": 0.0, "tokens": {}}
+    (tmp_path / "cloud.json").write_text(json.dumps(ended))
+    monkeypatch.setenv("VERTEX_LOCAL_STATE", str(tmp_path))
+    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(tmp_path / "credentials.json"))
+    said = CliRunner().invoke(cli, ["status"])
+    assert said.exit_code == 1 and "fix: vertex-local up" in said.output

@@ -107,8 +107,8 @@ def waits_as_typed(wait_for: Mapping[str, str | float] | None) -> dict[str, str]
     """Return waits as typed. Raises ConfigError for a time that is neither text nor seconds."""
     waits = {}
     for name, time in (wait_for or {}).items():
-        _require("wait_for", name, (str,))
-        _require("wait_for", time, (str, int, float))
+        _require("a key of wait_for", name, (str,), _ALL["wait_for"][1])
+        _require(f"wait_for[{name!r}]", time, (str, int, float), _ALL["wait_for"][1])
         waits[name] = time if isinstance(time, str) else f"{float(min(time, _FAR)):.15g}"
     return waits
 
@@ -173,8 +173,9 @@ def overrides_of(
     """Return the overrides of these arguments of `slipway.submit`. Raises ConfigError."""
     variables = {name: _variable(value) for name, value in (env or {}).items()}
     for argument, given in (("labels", labels), ("env", variables), ("secrets", secrets)):
-        for text in (*(given or {}), *(given or {}).values()):
-            _require(argument, text, (str,))
+        for key, text in (given or {}).items():
+            _require(f"a key of {argument}", key, (str,), _ALL[argument][1])
+            _require(f"{argument}[{key!r}]", text, (str,), _ALL[argument][1])
     return RequestOverrides(
         labels=with_name(dict(labels or {}), job_name),
         note="" if note is None else checked_note(note),
@@ -193,4 +194,5 @@ def _variable(value: str | float) -> str:
 def _require(name: str, value: object, of: tuple[type, ...], fix: str = "") -> None:
     # True would be one second, or one job; only parameters have both numbers and bools.
     if not isinstance(value, of) or (isinstance(value, bool) and not {bool, Real} & {*of}):
-        raise ConfigError(f"{name} is given a {type(value).__name__}", fix=fix or _ALL[name][1])
+        kind = "None" if value is None else f"given a {type(value).__name__}"
+        raise ConfigError(f"{name} is {kind}", fix=fix or _ALL[name][1])

@@ -16,11 +16,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import ConfigError, ResourceError, SlipwayError
+from slipway.base.formatting import nearest, quoted
 from slipway.front.api.call import check, check_timeout
 from slipway.front.api.notebook import facts, table
 from slipway.google.jobs import VertexJob
 from slipway.google.trials import Trial
 from slipway.model.job_state import SELECTABLE, JobState
+from slipway.model.labels import SWEEP_LABEL
+from slipway.model.own_settings import OwnSettings
 from slipway.using.context import Context, context_of
 
 if TYPE_CHECKING:
@@ -143,9 +146,16 @@ class Job:
     def failure_reason(self) -> str:
         """Why it failed, in a line: the last lines of its log, else Vertex AI's message. Empty for a job that has not
         failed. The log is read at each use."""
-        from slipway.using.jobs.failure import read_causes
+        from slipway.using.jobs.failure import read_cause
 
-        return read_causes(self._context, [self._job]).get(self.resource_name, "")
+        return read_cause(self._context, self._job).text
+
+    @property
+    def failure_reason_why(self) -> str:
+        """Why its log can't be read, so that `failure_reason` is Vertex AI's message. Empty if it can be read."""
+        from slipway.using.jobs.failure import read_cause
+
+        return read_cause(self._context, self._job).why
 
     @property
     def output(self) -> str:
@@ -156,6 +166,36 @@ class Job:
     def parameters(self) -> Mapping[str, Value] | None:
         """The values that the job was submitted with, defaults too; None for a job that does not record them."""
         return self._job.parameters
+
+    @property
+    def settings(self) -> OwnSettings:
+        """What its submission set beside its template: `env`, `secrets`, `max_run` (seconds), `retries`, `retry_on` and
+        `replicas`; None or empty for what it did not set."""
+        return self._job.own_settings
+
+    @property
+    def sweep(self) -> str:
+        """The id of the sweep that it is a run of, empty for none."""
+        return self._job.labels.get(SWEEP_LABEL, "")
+
+    @property
+    def run(self) -> int | None:
+        """Its number in its sweep, None for a job of no sweep."""
+        return self._job.run
+
+    @property
+    def cluster(self) -> str:
+        """The cluster that it runs on, empty for a job with machines of its own."""
+        id_ = self._job.persistent_resource_id
+        return self._context.cluster_name(id_) if id_ else ""
+
+    @property
+    def retried(self) -> int | None:
+        """How often its code was started again after a failure; None for a job without retries, and if that can't be
+        read. It is read at each use."""
+        from slipway.using.jobs.claim import known_retries
+
+        return known_retries(self._context.brief.storage, self._job)
 
     @property
     def labels(self) -> Mapping[str, str]:
@@ -390,11 +430,22 @@ def jobs(
         labels=labels or {},
     )
     listed = listed_jobs(context, query, _log.info, sweep_filter(stack, sweep) if sweep is not None else "")
+    if not listed:
+        _warn_of_unknown(template, context)
     if sweep is not None:
         storage, copies_of_hidden = context.connection.storage, hidden_copies(context, listed)
         listed = [job for job in listed if job.name not in copies_of_hidden]
         listed = list(latest(listed, lambda copies: claimant(storage, copies)).values())
     return Jobs(Job(job.name, job.request_id, job, context) for job in listed)
+
+
+def _warn_of_unknown(template: str | None, context: Context) -> None:
+    """Log that the catalog has no such template."""
+    if template is None or template in context.catalog.templates:
+        return
+    near = nearest(template, context.catalog.templates)
+    hint = f"; did you mean {near}?" if near else ""
+    _log.warning("no jobs: the catalog has no template %s%s", quoted(template), hint)
 
 
 def _followed(

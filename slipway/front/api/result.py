@@ -31,7 +31,8 @@ Row = Mapping[str, str | float | None]
 class ResultTable(list[Row]):
     """A mapping for each job, all with the same keys, so that `pandas.DataFrame(table)` is a frame. Keys are named as
     the attributes of `slipway.Job`: `name`, `given_name`, `user`, `state`, `created`, `waited`, `ran`, `cost`,
-    `failure_reason` and others; parameters, metrics and labels are `params.NAME`, `metrics.NAME` and `labels.NAME`."""
+    `failure_reason` and others; parameters, metrics, labels and variables are `params.NAME`, `metrics.NAME`,
+    `labels.NAME` and `env.NAME`; secrets and other settings `secrets.NAME`, `settings.max_run`, `settings.retries`."""
 
     def __init__(self, results: Results) -> None:
         super().__init__(flat_rows(results))
@@ -52,7 +53,16 @@ class ResultTable(list[Row]):
 
     def _repr_html_(self) -> str:
         results = self._results
-        heads = ["", "JOB", *results.parameters, *map(str.upper, results.metrics), "STATE", "RUN TIME", "COST"]
+        heads = [
+            "",
+            "JOB",
+            *results.parameters,
+            *results.varying_settings,
+            *map(str.upper, results.metrics),
+            "STATE",
+            "RUN TIME",
+            "COST",
+        ]
         return table(heads, [_cells(row, results) for row in results.rows])
 
 
@@ -61,6 +71,7 @@ def _cells(row: ResultRow, results: Results) -> list[str]:
         "★" if row.best else "",
         row.name,
         *(render(row.parameters[name]) if name in row.parameters else "–" for name in results.parameters),
+        *(render(row.settings[name]) if name in row.settings else "–" for name in results.varying_settings),
         *(metric_text(row, name) for name in results.metrics),
         f"{row.state}: {row.failure_reason}" if row.failure_reason else row.state,
         exact(row.ran) if row.ran is not None else "–",

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import TracebackType
 
+from slipway.base.clock import poll
 from slipway.base.errors import ResourceError
 from slipway.front.api.call import check as check_arguments
-from slipway.front.api.call import overrides_of, params_as_typed, types
+from slipway.front.api.call import overrides_of, params_as_typed, types, waits_as_typed
 from slipway.front.api.job import Job
 from slipway.front.api.submit import sent
 from slipway.using.context import Context, context_of
+from slipway.using.jobs.metrics import Metrics
 from slipway.using.sessions import session as sessions
 from slipway.using.sessions.interrupting import interrupt_run
 from slipway.using.sessions.run_output import followed
@@ -26,10 +28,13 @@ from slipway.using.sessions.sending import begin_run
 from slipway.using.sessions.starting import IDLE, plan_session
 from slipway.using.sessions.stopping import stop_session
 from slipway.using.submission.own_command import command_line, script_template
-from slipway.using.submission.request import new_request_id
+from slipway.using.submission.parameters import waits
+from slipway.using.submission.request import checked_request_id, new_request_id
 from slipway.using.submission.submission_request import SubmissionRequest
 
 _log = logging.getLogger("slipway")
+_FILES_LATE_S = 5.0
+"""The seconds after a run's end within which the session has kept its files."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,13 @@ class SessionRun:
     name: str
     number: int
     exit_code: int
+    _session: Session = field(compare=False, repr=False)
+
+    @property
+    def metrics(self) -> Metrics:
+        """The metrics by name, as `Job.metrics` has them. They are read at each use, and are awaited for a few seconds,
+        as the session keeps a run's files after its end. Raises CloudError, and ResourceError for a deleted run."""
+        return self._session._metrics(self.number)
 
 
 @dataclass(frozen=True, repr=False)
@@ -79,12 +91,21 @@ class Session:
                 why=f"the command was {run.request.command}",
                 fix=f"mend it, and run it again; its output: slipway jobs logs {session.job.typed}",
             )
-        return SessionRun(name, run.number, exit_code)
+        return SessionRun(name, run.number, exit_code, self)
 
     def runs(self) -> tuple[RunRecord, ...]:
         """Return its newest runs, the oldest first, each with `state`, `exit_code`, `metrics`, `ran` and others. Raises
         CloudError."""
         return tuple(read_runs(self._context, self._session()))
+
+    def _metrics(self, number: int) -> Metrics:
+        session, metrics = self._session(), Metrics()
+        for _ in poll(self._context.clock.sleep, 0.25, 1.0, within=_FILES_LATE_S):
+            (record,) = read_runs(self._context, session, [number])
+            metrics = record.metrics
+            if metrics or metrics.not_finite:
+                break
+        return metrics
 
     def interrupt(self, *, kill: bool = False) -> None:
         """Interrupt what it runs, as Ctrl-C does, from another process or thread; with `kill`, without a chance to
@@ -115,11 +136,18 @@ def session(
     capacity: str | None = None,
     pool: str | None = None,
     team: str | None = None,
+    wait_for: Mapping[str, str | float] | None = None,
+    then: str | Sequence[str] = (),
+    request_id: str | None = None,
     catalog: str | None = None,
     yes: bool = False,
     notify: str | None = None,
-    env: Mapping[str, str] | None = None,
+    labels: Mapping[str, str] | None = None,
+    note: str | None = None,
+    env: Mapping[str, str | float] | None = None,
     secrets: Mapping[str, str] | None = None,
+    retries: int | None = None,
+    retry_on: Iterable[int] = (),
     job_name: str | None = None,
     **params: str | float | Sequence[str | float],
 ) -> Session:
@@ -139,8 +167,11 @@ def session(
     if template is not None:
         check_arguments(template=template)
     check_arguments(capacity=capacity, pool=pool, team=team, catalog=catalog, yes=yes, notify=notify)
-    check_arguments(env=env, secrets=secrets, replicas=replicas, job_name=job_name)
-    context, id_ = context_of(catalog), new_request_id()
+    check_arguments(labels=labels, note=note, env=env, secrets=secrets, retries=retries, retry_on=retry_on)
+    check_arguments(replicas=replicas, job_name=job_name)
+    check_arguments(wait_for=wait_for, then=then, request_id=request_id)
+    id_ = checked_request_id(request_id) if request_id is not None else new_request_id()
+    context = context_of(catalog)
     found = script_template(context.catalog, template, machine)
     limit = None if max_run is None else str(max_run)
     plan = plan_session(
@@ -153,7 +184,9 @@ def session(
         capacity_type=capacity,
         pool=pool or "",
         team=team or "",
-        overrides=overrides_of(None, None, notify, env, secrets, None, None, (), replicas, job_name),
+        waits=waits(waits_as_typed(wait_for)),
+        then=types(then),
+        overrides=overrides_of(labels, note, notify, env, secrets, None, retries, retry_on, replicas, job_name),
         arguments=tuple(session.__kwdefaults__ or ()),
     )
-    return Session(sent(context, plan.asked(asked), code, id_, yes=yes, repeated=False), context)
+    return Session(sent(context, plan.asked(asked), code, id_, yes=yes, repeated=request_id is not None), context)

@@ -107,8 +107,7 @@ def submit(
     id_ = checked_request_id(request_id) if request_id is not None else new_request_id()
     context = context_of(catalog)
     if model is None:
-        if template is None and (near := next((name for name in params if nearest(name, ("template", "like"))), "")):
-            raise ConfigError(f"unknown argument {near}", fix=meant(near, ("template", "like")))
+        _require_template(template, params)
         check(template=template)
     elif template is not None:
         raise ConfigError(f"template {template!r} beside like", why="that job has its template", fix="leave one out")
@@ -131,6 +130,21 @@ def submit(
 
     folder, tree = (run.typed, run.tree) if run and code is None else (code, None)
     return sent(context, asked, folder, id_, tree=tree, yes=yes, repeated=request_id is not None)
+
+
+def _require_template(template: str | None, params: Mapping[str, object]) -> None:
+    """Raise ConfigError for a call without a template, whose argument may be misspelled."""
+    if template is not None:
+        return
+    arguments = ("template", "like")
+    for name in params:
+        if nearest(name, arguments):
+            raise ConfigError(f"unknown argument {name}", fix=meant(name, arguments))
+    raise ConfigError(
+        "neither a template nor a job to repeat is given",
+        why="slipway.submit takes one of them",
+        fix="slipway.submit('NAME') or slipway.submit(like='JOB'); slipway templates lists the names",
+    )
 
 
 def sent(

@@ -34,7 +34,7 @@ from slipway.operating.history.reader import read_history
 from slipway.operating.pool_rows import rows
 from slipway.using.context import Context
 from slipway.using.jobs.claimant import claimant
-from slipway.using.jobs.failure import read_causes
+from slipway.using.jobs.failure import FailureReason, read_causes
 from slipway.using.jobs.finding import find_jobs
 from slipway.using.jobs.metrics import read_metrics
 from slipway.using.jobs.results import Goal, goal_of, require_metrics, result_rows
@@ -128,7 +128,10 @@ def _lives(context: Context, wanted: Wanted, history: History) -> tuple[Life, ..
     with ThreadPoolExecutor(max(1, len(jobs)), thread_name_prefix="lives") as threads:
         lives = threads.map(lambda job: read_life(context, job, lines=wanted.lines), jobs)
         causes = read_causes(context, jobs) if wanted.lines else {}
-        return tuple(replace(life, cause=causes.get(job.name, "")) for life, job in zip(lives, jobs, strict=True))
+        return tuple(
+            replace(life, cause=causes.get(job.name, FailureReason()).text)
+            for life, job in zip(lives, jobs, strict=True)
+        )
 
 
 def _sweeps(context: Context, wanted: Wanted, history: History) -> Iterator[BoardSweep]:

@@ -132,6 +132,16 @@ def retries_of(storage: Storage, job: VertexJob) -> int:
     return sum(1 for _ in marks)
 
 
+def known_retries(storage: Storage, job: VertexJob) -> int | None:
+    """Return how often a job's code was started again; None for a job without retries, and if that can't be read."""
+    if not (job.own_settings.retries and job.start_time):
+        return None
+    try:
+        return retries_of(storage, job)
+    except CloudError:
+        return None
+
+
 def mark_of(job: VertexJob, catalog: Catalog) -> str:
     """Return the object that ends the attempt of a job; empty for a job of no request."""
     if not job.request_id:

@@ -9,8 +9,9 @@ from slipway.base.formatting import join, last_part
 from slipway.google.jobs import VertexJob
 from slipway.model.catalog.parameter_types import Value
 from slipway.model.labels import CODE_LABEL, RUN_LABEL, SWEEP_LABEL, own_labels
+from slipway.model.own_settings import OF_JOB
 from slipway.model.prices import exact_text
-from slipway.using.jobs.description import JobDescription, labels_text
+from slipway.using.jobs.description import JobDescription
 from slipway.using.jobs.metrics import Metrics
 from slipway.using.jobs.roles import machines_of
 
@@ -22,7 +23,7 @@ PRICE, COST = ("machines", "pricePerHour"), ("outcome", "cost")
 class ComparedField:
     """A field of all jobs."""
 
-    #: One of parameter, code, machines, metric and outcome.
+    #: One of parameter, env, secret, setting, code, job, label, machines, metric and outcome.
     group: str
     name: str
     #: The jobs' values in the jobs' order, None for a job that lacks it. Times are seconds, `cost` and `pricePerHour`
@@ -45,10 +46,14 @@ def compare_jobs(
     jobs = [description.job for description in descriptions]
     accounts = [description.account for description in descriptions]
     parameters = [job.parameters or {} for job in jobs]
+    settings = [job.own_settings.by_name for job in jobs]
+    labels = [own_labels(job.labels) for job in jobs]
     measured = [metrics.get(job.name, Metrics()) for job in jobs]
     rows: list[tuple[str, str, Iterable[Value | None]]] = [
         *(("parameter", name, [of_job.get(name) for of_job in parameters]) for name in _names(parameters, order)),
+        *((*_setting(name), [of_job.get(name) for of_job in settings]) for name in _names(settings, ())),
         *((group, name, [value(job) or None for job in jobs]) for group, name, value in _OF_JOBS),
+        *(("label", key, [of_job.get(key) for of_job in labels]) for key in _names(labels, ())),
         ("machines", "on", [description.on for description in descriptions]),
         (*PRICE, [exact_text(account.per_hour) for account in accounts]),
         *(("metric", name, [of_job.get(name) for of_job in measured]) for name in _names(measured, ())),
@@ -67,6 +72,14 @@ def _names(each: Iterable[Mapping[str, Value]], first: Iterable[str]) -> list[st
     present = dict.fromkeys(name for values in each for name in values)
     leading = dict.fromkeys(name for name in first if name in present)
     return [*leading, *(name for name in present if name not in leading)]
+
+
+def _setting(name: str) -> tuple[str, str]:
+    """Return the group and the name of a setting: `env`, `LR`; or `setting`, `max-run`, as its flag is named."""
+    group, _, own = name.partition(".")
+    if name.startswith(OF_JOB):
+        return "setting", own.replace("_", "-")
+    return group.removesuffix("s"), own
 
 
 def _code(job: VertexJob) -> str:
@@ -88,12 +101,11 @@ _OF_JOBS: tuple[tuple[str, str, Callable[[VertexJob], str]], ...] = (
     ("code", "package", _code),
     ("code", "image", lambda job: join(dict.fromkeys(pool.image for pool in job.worker_pools if pool.replicas))),
     ("code", "kind", lambda job: job.kind.name),
-    ("code", "experiment", lambda job: last_part(job.experiment)),
-    ("code", "sweep", _sweep),
-    ("code", "user", lambda job: job.user),
-    ("code", "team", lambda job: job.team),
-    ("code", "labels", lambda job: labels_text(own_labels(job.labels))),
-    ("code", "note", lambda job: job.note),
+    ("job", "experiment", lambda job: last_part(job.experiment)),
+    ("job", "sweep", _sweep),
+    ("job", "user", lambda job: job.user),
+    ("job", "team", lambda job: job.team),
+    ("job", "note", lambda job: job.note),
     ("machines", "machines", machines_of),
     ("machines", "capacity", lambda job: job.capacity_type),
     ("machines", "region", lambda job: job.region),

@@ -11,7 +11,7 @@ from slipway.model.labels import CODE_LABEL, own_labels
 from slipway.model.prices import exact_text
 from slipway.using.context import Context
 from slipway.using.jobs.cost import JobCost, job_cost
-from slipway.using.jobs.failure import reason_of
+from slipway.using.jobs.failure import FailureReason, unread_reason
 from slipway.using.jobs.log import JobEvents
 from slipway.using.jobs.roles import role_at
 
@@ -31,6 +31,8 @@ class JobDescription:
     console: str
     #: The labels that somebody gave the job, and not its template: `ablation=decay, seed=3`.
     own_labels: str = ""
+    #: Why it failed; None if nothing but the job itself was read.
+    reason: FailureReason | None = None
 
     @property
     def on(self) -> str:
@@ -40,6 +42,7 @@ class JobDescription:
     def document(self) -> Mapping[str, Any]:
         """The description for JSON: seconds, and USD as text; null for unknown and absent values."""
         job, account = self.job, self.account
+        reason = self.reason or unread_reason(job)
         code = {"hash": job.labels.get(CODE_LABEL), "commit": job.code.commit or None, "dirty": job.code.dirty}
         return {
             "name": job.name,
@@ -51,7 +54,8 @@ class JobDescription:
             "rawState": job.state,
             "ended": job.ended,
             "error": job.error or None,
-            "failureReason": reason_of(job) or None,
+            "failureReason": reason.text or None,
+            "failureReasonWhy": reason.why or None,
             "template": job.template or None,
             "templateSource": self.source or None,
             "requestId": job.request_id or None,
@@ -112,8 +116,10 @@ def _worker_pool(job: VertexJob, index: int) -> dict[str, Any]:
     }
 
 
-def describe(job: VertexJob, context: Context, events: JobEvents | None = None) -> JobDescription:
-    """Describe a job. `events` as in `job_cost`."""
+def describe(
+    job: VertexJob, context: Context, events: JobEvents | None = None, reason: FailureReason | None = None
+) -> JobDescription:
+    """Describe a job. `events` as in `job_cost`; `reason` as `read_causes` has it."""
     id_ = job.persistent_resource_id
     template = context.catalog.templates.get(job.template)
     source = template.source if template else ""
@@ -128,6 +134,7 @@ def describe(job: VertexJob, context: Context, events: JobEvents | None = None) 
         source=source if job.revision.commit == context.catalog.commit else source.partition(":")[0],
         console=context.console_link(job),
         own_labels=labels_text(dict(own_labels(job.labels).items() - of_template)),
+        reason=reason,
     )
 
 

@@ -5,6 +5,7 @@ error."""
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
@@ -15,13 +16,14 @@ from typing import Annotated
 
 from slipway.base.codec import NOT_WRITTEN, At, MaybeText
 from slipway.base.errors import COLOUR
-from slipway.base.formatting import last_part, percent, short, span
+from slipway.base.formatting import counted, last_part, percent, short, span
 from slipway.google.failures import CloudError, Exhausted
 from slipway.google.jobs import FAILED, VertexJob
 from slipway.google.logging import LogEntry
 from slipway.google.monitoring import MEMORY
 from slipway.google.pipeline_tasks import PipelineTask
 from slipway.google.trials import Trial
+from slipway.model.labels import CODE_LABEL
 from slipway.using.context import Context
 from slipway.using.jobs.log import PAGE, job_filter, newest, shown
 from slipway.using.jobs.reason_line import reason_of_lines, telling_lines
@@ -29,8 +31,10 @@ from slipway.using.jobs.remedy import MORE_MEMORY, OTHER_KILLS, is_gpu_memory, m
 from slipway.using.jobs.roles import REPLICA, TRIAL_LABEL, prefix, task_filter, who_of
 from slipway.using.jobs.severity import is_at_least, tells_reason
 
-_MOST_READ = 8
+_MOST_READ = 20
 """The most failed jobs whose log is read, as logs take 60 reads a minute; the others have the service's words."""
+_AT_ONCE = 8
+_NOT_READ = f"its log was not read: a list reads {_MOST_READ} logs at most; slipway jobs show reads it"
 _OUT_OF_MEMORY = re.compile(r"\b(?:out of|low on) memory\b|\bstatus of 137\b", re.IGNORECASE)
 _GUESS = re.compile(r"\bran out of memory and (?=exited with a non-zero status of 137)")
 """Vertex AI's words for every process that SIGKILL has ended."""
@@ -65,6 +69,10 @@ class Failure:
     error: Annotated[str, NOT_WRITTEN] = ""
     #: The template's own image ran, in which no package is installed.
     own_image: Annotated[bool, NOT_WRITTEN] = False
+    #: The job had the folder of its submitter.
+    has_folder: Annotated[bool, NOT_WRITTEN] = True
+    #: Why the log or the memory use could not be read.
+    unreadable: Annotated[str, NOT_WRITTEN] = ""
 
     @property
     def brief(self) -> str:
@@ -109,18 +117,50 @@ class Failure:
     @property
     def fix(self) -> str:
         """The remedy, empty where the lines tell it."""
-        known = remedy(self.lines, self.error, own_image=self.own_image)
+        known = remedy(self.lines, self.error, own_image=self.own_image, has_folder=self.has_folder)
         if known or not self.killed:
             return known
         return MORE_MEMORY if self.is_out_of_memory else OTHER_KILLS
 
 
-def read_causes(context: Context, jobs: Iterable[VertexJob]) -> dict[str, str]:
-    """Return why each failed or expired job did so, in a line, by its full name: as its log tells for the first ones,
-    else in the service's words, empty where it has none yet."""
+@dataclass(frozen=True)
+class FailureReason:
+    """Why a job failed, in a line."""
+
+    #: As its log or its memory use tells, else Vertex AI's message. Empty for a job that has not failed.
+    text: str = ""
+    #: Why its log was not read, so that `text` is Vertex AI's message. Empty for a log that was read, and for none.
+    why: str = ""
+
+
+def read_causes(context: Context, jobs: Iterable[VertexJob]) -> dict[str, FailureReason]:
+    """Return why each failed or expired job did so, by its full name. Only the logs of the first ones are read."""
     failed = [job for job in jobs if job.state in FAILED or job.timed_out]
-    briefs = read_briefs(context, [job for job in failed if not job.timed_out])
-    return {job.name: briefs.get(job.name) or reason_of(job) for job in failed}
+    read = _read_failures(context, [job for job in failed if _has_log(job)])
+    return {job.name: reason_in(read[job.name], job) if job.name in read else unread_reason(job) for job in failed}
+
+
+def read_cause(context: Context, job: VertexJob) -> FailureReason:
+    """Return why a job failed; an empty reason for a job that has not."""
+    return read_causes(context, [job]).get(job.name, FailureReason())
+
+
+def reason_in(failure: Failure | None, job: VertexJob) -> FailureReason:
+    """Return the reason by a failure that was read; None for a job without a log."""
+    if failure is None:
+        return FailureReason(reason_of(job))
+    return FailureReason(failure.brief or reason_of(job), failure.unreadable)
+
+
+def unread_reason(job: VertexJob) -> FailureReason:
+    """Return the reason as far as the job itself tells."""
+    return FailureReason(reason_of(job), _NOT_READ if _has_log(job) else "")
+
+
+def unread_notes(reasons: Iterable[FailureReason]) -> list[str]:
+    """Return a line for each cause why reasons are Vertex AI's messages: for how many jobs, and why."""
+    counts = Counter(reason.why for reason in reasons if reason.why)
+    return [f"{counted(count, 'job')} with Vertex AI's message only: {why}" for why, count in counts.items()]
 
 
 def reason_of(job: VertexJob) -> str:
@@ -132,9 +172,22 @@ def reason_of(job: VertexJob) -> str:
 
 def read_briefs(context: Context, failed: Sequence[VertexJob]) -> dict[str, str]:
     """Return what the logs of the first of these jobs tell, in a line each, by their full names."""
-    with ThreadPoolExecutor(_MOST_READ, thread_name_prefix="causes") as threads:
+    read = _read_failures(context, [job for job in failed if _has_log(job)])
+    return {name: failure.brief for name, failure in read.items() if failure}
+
+
+def _read_failures(context: Context, failed: Sequence[VertexJob]) -> dict[str, Failure | None]:
+    with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="causes") as threads:
         read = threads.map(partial(read_failure, context), failed[:_MOST_READ])
-        return {job.name: failure.brief for job, failure in zip(failed, read, strict=False) if failure}
+        return {job.name: failure for job, failure in zip(failed, read, strict=False)}
+
+
+def _has_log(job: VertexJob) -> bool:
+    """Return whether a failed job has a log that may tell the reason."""
+    # The service calls a job begun once all its replicas have; a job that failed before the last replica started did
+    # run all the same.
+    ran = job.start_time is not None or REPLICA.search(job.error) is not None
+    return job.state == "JOB_STATE_FAILED" and not job.timed_out and ran and bool(job.log_ids)
 
 
 def _between(text: str) -> str:
@@ -149,12 +202,9 @@ def read_failure(
     """Read a failure; None for a job that has not failed, or never ran. An unreadable part is reported, not raised.
     `followed` are log lines that were read before. With `waits`, read again after a pause if a limit of reads a minute
     hides the log."""
-    replica = REPLICA.search(job.error)
-    # The service calls a job begun once all its replicas have; a job that failed before the last replica started did
-    # run all the same.
-    ran = job.start_time is not None or replica is not None
-    if job.state != "JOB_STATE_FAILED" or not ran or not job.log_ids:
+    if not _has_log(job):
         return None
+    replica = REPLICA.search(job.error)
     killed = _OUT_OF_MEMORY.search(job.error) is not None
     task = replica[0] if replica else ""
     try:
@@ -163,7 +213,7 @@ def read_failure(
         own = [entry for entry in followed if entry.task == task or not task]
         if own:
             return _failure(job, _of_last_writer(own), task, None)
-        return Failure(why=f"more is not known: {problem.brief}", killed=killed)
+        return Failure(why=f"more is not known: {problem.brief}", killed=killed, unreadable=problem.brief)
 
 
 def _read_patiently(context: Context, job: VertexJob, task: str, *, killed: bool, waits: bool) -> Failure:
@@ -205,7 +255,14 @@ def _failure(job: VertexJob, own: Sequence[LogEntry], task: str, run: Trial | Pi
     cut = (line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…" for line in telling)
     who = prefix(chosen[-1], job) if chosen else who_of(task, job, last_part(run.job) if run else "")
     own_image = bool(job.worker_pools) and not job.worker_pools[0].module
-    return Failure(short(who), tuple(cut), why=meaning(job.error), error=job.error, own_image=own_image)
+    return Failure(
+        short(who),
+        tuple(cut),
+        why=meaning(job.error),
+        error=job.error,
+        own_image=own_image,
+        has_folder=CODE_LABEL in job.labels,
+    )
 
 
 def _of_last_writer(entries: Sequence[LogEntry]) -> list[LogEntry]:

@@ -15,7 +15,7 @@ from slipway.model.labels import SWEEP_LABEL
 from slipway.model.secret import NOTIFY
 from slipway.using.context import Context
 from slipway.using.jobs.claim import bucket_of, claim_of
-from slipway.using.jobs.failure import read_causes
+from slipway.using.jobs.failure import read_cause
 
 _ENDS = {
     "JOB_STATE_SUCCEEDED": notify.SUCCEEDED,
@@ -49,7 +49,7 @@ class Notifier:
         """Tell of the end, and why it failed as `slipway jobs show` has it; return why that could not be done."""
         if not self._url or job.state not in _ENDS:
             return ""
-        return self._tell(job, _ENDS[job.state], read_causes(self._context, [job]).get(job.name, ""))
+        return self._tell(job, _ENDS[job.state], read_cause(self._context, job).text)
 
     def sweep_ended(self, job: VertexJob, runs: int, states: Iterable[str], again: int) -> str:
         """Tell the end of the sweep that a job is of, with the states of its runs; return why that could not be done.

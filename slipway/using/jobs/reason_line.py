@@ -21,9 +21,10 @@ _NOISE = re.compile(
     r"|.*\b(?:resource_tracker|warnings\.warn\()|Exception ignored in"
     r"|-{20,}|={20,}|Failures:|Root Cause \(first observed failure\):|\[\d+\]:$|<NO_OTHER_FAILURES>|\S+ FAILED$"
     r"|(?:time|host|rank|exitcode|error_file|traceback)\s+: |[EW]\d{4} \d\d:\d\d:\d\d.*\b(?:failed|torch/distributed)\b"
+    r"|slipway: not kept\b"
     r"|Primary job +terminated normally|a non-zero exit code|Process name: |Exit code: "
 )
-"""Lines that launchers, experiment trackers and Hydra write after the reason, without the spaces before them."""
+"""Lines that launchers, Slipway, experiment trackers and Hydra write after the reason, without leading spaces."""
 _JOINED = 3
 """The lines of Hydra's message that are a reason together."""
 

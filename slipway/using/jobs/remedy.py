@@ -29,6 +29,7 @@ _SHARED = re.compile(r"out of shared memory|Bus error|unable to (?:write|open|mm
 _NO_MODULE = re.compile(r"ModuleNotFoundError: No module named '([\w.]+)'(; '[\w.]+' is not a package)?")
 _NOT_RUN = re.compile(r": No module named ([\w.]+)\.?(?:;|$)", re.MULTILINE)
 """The message of `python -m` for a module that it does not find."""
+_NO_FILE = re.compile(r"can't open file '(?:[^']*/)?([^'/]+)'")
 _RELATIVE = re.compile(r"ImportError: attempted relative import (?:with no known parent package|beyond top-level)")
 _CODE_FILE = re.compile(r'File "[^"]*/code/([^"]+)\.py", line')
 """A file of the job's folder in a traceback."""
@@ -48,9 +49,9 @@ def meaning(error: str) -> str:
     return MEANINGS.get(int(found[1]), "") if found else ""
 
 
-def remedy(lines: Sequence[str], error: str = "", *, own_image: bool = False) -> str:
+def remedy(lines: Sequence[str], error: str = "", *, own_image: bool = False, has_folder: bool = True) -> str:
     """Return the fix of a failure; empty if the lines contain it, or none is known. `own_image`: the job ran in a
-    template's own image."""
+    template's own image; `has_folder`: it had the submitter's folder."""
     text = "\n".join(lines)
     if is_gpu_memory(lines):
         return MORE_GPU_MEMORY
@@ -58,7 +59,15 @@ def remedy(lines: Sequence[str], error: str = "", *, own_image: bool = False) ->
         return MORE_MEMORY
     if _SHARED.search(text):
         return _LESS_SHARED
+    if own_image and not has_folder and (lacking := _absent(text)):
+        return f"no folder was given: add --code . if {lacking} is in yours, or install it in the template's image"
     return _for_import(text, own_image=own_image) or _for_program(text) or _for_status(error)
+
+
+def _absent(text: str) -> str:
+    """Return the module or the file that Python did not find, empty for none."""
+    found = _NO_MODULE.search(text) or _NOT_RUN.search(text) or _NO_FILE.search(text)
+    return found[1] if found else ""
 
 
 def _for_import(text: str, *, own_image: bool) -> str:

@@ -19,9 +19,10 @@ from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import render
 from slipway.model.job_state import JobState
-from slipway.model.labels import RUN_LABEL, SESSION_LABEL, own_labels
+from slipway.model.labels import SESSION_LABEL, own_labels
 from slipway.model.prices import Price
 from slipway.using.jobs.cost import job_cost
+from slipway.using.jobs.failure import FailureReason
 from slipway.using.jobs.metrics import Metrics
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
@@ -86,6 +87,10 @@ class ResultRow:
     not_finite: Mapping[str, str] = field(default_factory=dict)
     #: The labels that people gave.
     labels: Mapping[str, str] = field(default_factory=dict)
+    #: What its submission set: `env.LR`, `secrets.WANDB_API_KEY`, `settings.max_run` (seconds), `settings.retries`.
+    settings: Mapping[str, Value] = field(default_factory=dict)
+    #: Why the job's log was not read, so that `failure_reason` is Vertex AI's message. Empty if it was read.
+    failure_reason_why: str = ""
 
     @property
     def succeeded(self) -> bool:
@@ -116,6 +121,13 @@ class Results:
     #: The metric that decides which row is best, None where none is given.
     goal: Goal | None = None
     labels: tuple[str, ...] = ()
+    #: The settings of all rows: `env.LR`, `settings.max_run`.
+    settings: tuple[str, ...] = ()
+
+    @property
+    def varying_settings(self) -> tuple[str, ...]:
+        """Return the settings whose values tell rows apart, or that some rows lack."""
+        return tuple(name for name in self.settings if len({row.settings.get(name) for row in self.rows}) > 1)
 
     @property
     def best(self) -> tuple[ResultRow, ...]:
@@ -134,7 +146,7 @@ def result_rows(
     now: datetime,
     goal: Goal | None = None,
     order: Iterable[str] = (),
-    causes: Mapping[str, str] | None = None,
+    causes: Mapping[str, FailureReason] | None = None,
 ) -> Results:
     """Make a row of each job, in the order of `jobs`. `metrics` are by the jobs' full names, as are the `causes` of
     failures; `order` has parameters that come first, as their template has them. Only jobs that have succeeded can be
@@ -143,18 +155,24 @@ def result_rows(
     unordered = dict.fromkeys((*varying_parameters(map(_given, jobs)), *_of_some_commands(jobs)))
     varying = sorted(unordered, key=lambda name: first.get(name, len(first)))
     reasons = causes or {}
-    rows = tuple(_row(job, metrics.get(job.name, Metrics()), varying, now, reasons.get(job.name, "")) for job in jobs)
+    rows = tuple(
+        _row(job, metrics.get(job.name, Metrics()), varying, now, reasons.get(job.name, FailureReason()))
+        for job in jobs
+    )
     names = tuple(dict.fromkeys(name for row in rows for name in (*row.metrics, *row.not_finite)))
     labels = tuple(dict.fromkeys(key for row in rows for key in row.labels))
-    return Results(_marked(rows, goal), parameters=tuple(varying), metrics=names, goal=goal, labels=labels)
+    settings = tuple(dict.fromkeys(name for row in rows for name in row.settings))
+    return Results(
+        _marked(rows, goal), parameters=tuple(varying), metrics=names, goal=goal, labels=labels, settings=settings
+    )
 
 
 def flat_rows(results: Results) -> list[dict[str, str | float | None]]:
     """Return each row as a plain mapping, all with the same keys: for `pandas.DataFrame`, and the columns of CSV.
 
-    Parameters are `params.NAME`, metrics `metrics.NAME`, and labels likewise, as they may be called alike; None for
-    what a job lacks. Times are ISO 8601 in UTC, spans are seconds, and `cost` is USD, None where its price is not
-    known.
+    Parameters are `params.NAME`, metrics `metrics.NAME`, variables `env.NAME`, and labels, secrets and settings
+    likewise, as they may be called alike; None for what a job lacks. Times are ISO 8601 in UTC, spans are seconds, and
+    `cost` is USD, None where its price is not known.
     """
     return [
         {
@@ -168,6 +186,7 @@ def flat_rows(results: Results) -> list[dict[str, str | float | None]]:
             "raw_state": row.raw_state,
             "best": row.best if results.goal else None,
             **{f"params.{name}": _flat(row.parameters.get(name)) for name in results.parameters},
+            **{name: _flat(row.settings.get(name)) for name in results.settings},
             **{f"metrics.{name}": _metric(row, name) for name in results.metrics},
             **{f"labels.{key}": row.labels.get(key) for key in results.labels},
             "created": row.created.isoformat() if row.created else None,
@@ -177,6 +196,7 @@ def flat_rows(results: Results) -> list[dict[str, str | float | None]]:
             "cost_at_most": row.cost.at_most if row.cost else None,
             "paid_anyway": row.paid_anyway,
             "failure_reason": row.failure_reason or None,
+            "failure_reason_why": row.failure_reason_why or None,
             "error": row.error or None,
             "resource_name": row.resource_name,
         }
@@ -271,18 +291,18 @@ def _number(text: str) -> Value:
     return float(text) if _DECIMAL.fullmatch(text) else int(text) if _WHOLE.fullmatch(text) else text
 
 
-def _row(job: VertexJob, metrics: Metrics, varying: Sequence[str], now: datetime, reason: str) -> ResultRow:
+def _row(job: VertexJob, metrics: Metrics, varying: Sequence[str], now: datetime, reason: FailureReason) -> ResultRow:
     account, given = job_cost(job, job.region, now), _given(job)
-    run = job.labels.get(RUN_LABEL, "").partition("-")[0]
     return ResultRow(
         resource_name=job.name,
         name=job.typed,
-        run=int(run) if run.isdecimal() else None,
+        run=job.run,
         state=job.job_state,
         raw_state=job.state,
         ended=job.ended,
         error=job.error,
-        failure_reason=reason,
+        failure_reason=reason.text,
+        failure_reason_why=reason.why,
         template=job.template,
         user=job.user,
         capacity_type=account.capacity_type,
@@ -299,7 +319,16 @@ def _row(job: VertexJob, metrics: Metrics, varying: Sequence[str], now: datetime
         given_name=job.chosen_name,
         not_finite=metrics.not_finite,
         labels=own_labels(job.labels),
+        settings=_settings(job),
     )
+
+
+def _settings(job: VertexJob) -> Mapping[str, Value]:
+    """Return the settings of a job; variables are recorded as texts, and are numbers here where they read so."""
+    return {
+        name: _number(value) if isinstance(value, str) and name.startswith("env.") else value
+        for name, value in job.own_settings.by_name.items()
+    }
 
 
 def _marked(rows: tuple[ResultRow, ...], goal: Goal | None) -> tuple[ResultRow, ...]:

@@ -9,7 +9,7 @@ from slipway.authoring.packages.slipway_exchange import LOST, Part, part_name, s
 from slipway.base.errors import Interrupted, ResourceError
 from slipway.google.failures import NotFound
 from slipway.using.context import Context
-from slipway.using.jobs.failure import read_causes
+from slipway.using.jobs.failure import read_cause
 from slipway.using.jobs.follower import TRANSIENT, WATCHING, Contact, Event, Progress, Trouble, follower_of
 from slipway.using.sessions.sending import SentRun
 from slipway.using.sessions.session import Session, active_sessions, ended
@@ -139,7 +139,7 @@ class RunFollower:
         if other := next(others, None):  # A copy ends, and what it is a copy of goes on.
             self.session = other
         else:
-            cause = read_causes(self.context, [job]).get(job.name, "") or f"its job has {job.outcome}"
+            cause = read_cause(self.context, job).text or f"its job has {job.outcome}"
             gone = ended(job, cause, fix=f"slipway session start; what it wrote: slipway jobs logs {job.typed}")
             gone.what += f", and run {self.run.number} with it"
             raise gone

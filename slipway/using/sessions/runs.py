@@ -49,7 +49,7 @@ class RunRecord:
     ran: float | None
     metrics: Metrics = field(default_factory=Metrics)
     #: The digest of each file that the run had, by path.
-    files: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     @property
     def document(self) -> dict[str, Any]:

@@ -266,7 +266,7 @@ def _queueing(template: str, waiting: list[JudgedCandidate]) -> Fix:
     queue: Fix = (f"{more}\nto queue for one of them: ", {"template": template, "capacity": names[0]})
     if names[0] in WAIT_BY_THEMSELVES:
         return queue
-    return (*queue, "\nto wait and move on: ", {"wait_for": {names[0]: "30m"}, "then": ",".join(names[1:])})
+    return (*queue, "\nto wait and move on: ", {"wait_for": {names[0]: "30m"}, "then": tuple(names[1:])})
 
 
 def broken(candidate: Candidate, problem: ResourceError) -> JudgedCandidate:

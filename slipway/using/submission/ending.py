@@ -111,8 +111,8 @@ def error_of_end(job: VertexJob) -> SlipwayError | None:
         limit = span(job.timeout or 0)
         return JobTimeout(
             f"job {name} reached its time limit of {limit}, and the service ended it",
-            why="the limit is --max-run where it was given, else the template's timeout_s",
-            fix=f"slipway submit --like {job.typed} --max-run TIME, up to the template's own limit\n{logs}",
+            why="the limit is the longest run of this job where one was given, else the template's timeout_s",
+            fix=({"like": job.typed, "max_run": "TIME"}, f", up to the template's own limit\n{logs}"),
         )
     if job.state == CANCELLED:
         way_on = "\nto go on from what it has kept: docs/full-pool.md#when-the-job-behind-was-cancelled"

@@ -50,7 +50,7 @@ def checked_settings(
     if wrong := [code for code in codes if not 0 < code < 256]:
         mistakes.append(Mistake("", f"{wrong[0]} is no exit code of a failure", "1 to 255"))
     if codes and not retries:
-        mistakes.append(Mistake("", "exit codes to retry on, and no retries", ({"retries": "2"},)))
+        mistakes.append(Mistake("", "exit codes to retry on, and no retries", ({"retries": 2},)))
     if replicas is not None and replicas < 1:
         mistakes.append(Mistake("", f"{replicas} replicas", "1 or more"))
     if not mistakes and (problem := excess({"env": env, "secrets": secrets})):
@@ -97,7 +97,7 @@ def require_settings(template: Template, offers: Iterable[Offer], settings: OwnS
         raise ConfigError(
             f"a {offers[0].kind} of {template.name} is not tried again",
             why="the launcher does that, of custom jobs alone, and an image may start without it",
-            fix=("leave out ", {"retries": str(settings.retries)}),
+            fix=("leave out ", {"retries": settings.retries}),
         )
     most = max((len(pool.get("env") or ()) for offer in offers for pool in _tasks(offer)), default=0)
     if (total := most + len(settings.env) + len(settings.secrets) + len(RECORDS)) > MOST_ENV:

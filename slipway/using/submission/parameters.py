@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from slipway.authoring.stack.secrets import without_secrets
-from slipway.base.errors import ConfigError, Fix, together
+from slipway.base.errors import Arguments, ConfigError, Fix, together
 from slipway.base.formatting import counted, nearest, quoted, seconds, short, unfit
 from slipway.model.capacity import CAPACITY_TYPES, WAIT_BY_THEMSELVES
 from slipway.model.catalog import command_line
@@ -57,6 +57,20 @@ def waits(given: Mapping[str, str]) -> dict[str, float]:
         endless = name in WAIT_BY_THEMSELVES and time.strip() in ("0", "0s")
         waits_s[name] = 0.0 if endless else seconds(time)
     return waits_s
+
+
+_MEANT = {
+    **dict.fromkeys(("timeout", "timeout_s", "time_limit", "max_runtime", "max_time", "max_run_time"), "max_run"),
+    **dict.fromkeys(("environment", "env_vars", "environment_variables", "envs"), "env"),
+    **dict.fromkeys(("max_retries", "retry", "num_retries"), "retries"),
+    **dict.fromkeys(("nodes", "num_nodes", "replica_count", "workers_count"), "replicas"),
+    **dict.fromkeys(("tags", "label"), "labels"),
+    **dict.fromkeys(("source", "source_dir", "folder"), "code"),
+    **dict.fromkeys(("name", "display_name"), "job_name"),
+}
+"""Arguments of a call by the names that other tools have for them."""
+_TEXTS = ("max_run", "code", "job_name")
+"""Those of them whose value is a text."""
 
 
 class ParameterMistake(NamedTuple):
@@ -213,6 +227,8 @@ def _unknown(name: str, template: Template, given: Mapping[str, Typed], argument
     if name == "dry_run":
         fix = "slipway submit … --dry-run --output json"
         return ParameterMistake(name, "unknown parameter dry_run: a call of Python has no dry run", fix)
+    if (argument_meant := _MEANT.get(name, "")) in arguments:
+        return _argument_of_another_name(name, argument_meant, template, given)
     known = [parameter.name for parameter in template.parameters]
     unfilled = sorted(_named(template, given) - {*given})
     near = nearest(name, [*arguments, *known, *unfilled])
@@ -226,6 +242,19 @@ def _unknown(name: str, template: Template, given: Mapping[str, Typed], argument
     elif command and not near:
         way = "a name of letters, digits, _, - and . can stand in a command"
     return ParameterMistake(name, f"unknown parameter {short(name)}{lacks}; {instead}", way)
+
+
+def _argument_of_another_name(
+    name: str, meant: str, template: Template, given: Mapping[str, Typed]
+) -> ParameterMistake:
+    """Return the mistake of an argument that has the name that another tool has for it."""
+    value = given[name]
+    fix: tuple[str | Arguments, ...] = (f"{meant}=…",)
+    if isinstance(value, str) and meant in _TEXTS:
+        fix = ({meant: value},)
+    if command := next((parameter.name for parameter in template.parameters if parameter.command), ""):
+        fix = (*fix, "; for a parameter of the command: ", {"params": {command: f"… {{{name}}}"}})
+    return ParameterMistake(name, f"unknown parameter {short(name)}; did you mean {meant}=?", fix)
 
 
 def _lacking(command: str, name: str) -> ParameterMistake:

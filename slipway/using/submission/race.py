@@ -137,7 +137,7 @@ class RaceSender:
                 raise OtherJobError(
                     f"request id {candidate.request.id} was used before, for a job that races for nothing",
                     why=f"{attempt.job.called} is in {attempt.job.region} alone",
-                    fix="leave --race out to find it, or use another request id",
+                    fix=("leave out ", {"race": True}, " to find it, or use another request id"),
                 )
             if attempt:
                 legs.sent[candidate.region] = attempt
@@ -368,5 +368,5 @@ def _require_claim(request: Request) -> None:
     raise ConfigError(
         f"{request.template} can't race",
         why="it has no launcher, which ends all jobs but the first before their code",
-        fix="leave --race out, or have the launcher in its image (docs/own-image.md)",
+        fix=("leave out ", {"race": True}, ", or have the launcher in its image (docs/own-image.md)"),
     )

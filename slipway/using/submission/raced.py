@@ -32,15 +32,13 @@ def raced(
         raise ConfigError(
             "a race is by one capacity type, on machines of its own",
             why="it waits for them in all of its regions at once, and moves on to nothing else",
-            fix=(
-                {"template": template.name, "race": ",".join(regions), "capacity": (own or [offer])[0].capacity_type},
-            ),
+            fix=({"template": template.name, "race": tuple(regions), "capacity": (own or [offer])[0].capacity_type},),
         )
     if offer.kind != CUSTOM_JOB.name:
         raise ConfigError(
             f"a {asked.kind or template.kind} can't race",
             why="only custom jobs have a launcher that ends all but the first before their code",
-            fix=({"kind": CUSTOM_JOB.name},) if CUSTOM_JOB.name in template.kinds else "leave --race out",
+            fix=({"kind": CUSTOM_JOB.name},) if CUSTOM_JOB.name in template.kinds else ("leave out ", {"race": True}),
         )
     return [(_in_region(offer, region, catalog.region), asked.waits.get(type_)) for region in regions]
 

@@ -28,7 +28,7 @@ def on_replicas(
             why=why,
             fix=(
                 "leave out ",
-                {"replicas": str(count)},
+                {"replicas": count},
                 f"; what can be chosen: slipway templates show {template.name}",
             ),
         )

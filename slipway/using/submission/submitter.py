@@ -266,7 +266,7 @@ def raced_before(request: Request, job: VertexJob) -> OtherJobError:
     return OtherJobError(
         f"request id {request.id} was used before, for a race in {join(job.race)}",
         why=f"{job.called} runs in the first of them that has its machines",
-        fix=({"race": ",".join(job.race)}, f" finds it, and so does slipway jobs wait {job.typed}"),
+        fix=({"race": tuple(job.race)}, f" finds it, and so does slipway jobs wait {job.typed}"),
     )
 
 

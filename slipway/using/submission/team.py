@@ -3,7 +3,9 @@ the submitter names. Pure."""
 
 from __future__ import annotations
 
-from slipway.base.errors import ConfigError
+from collections.abc import Sequence
+
+from slipway.base.errors import Arguments, ConfigError, Fix
 from slipway.base.formatting import join, short
 from slipway.google.catalog.lookup import teams_of
 from slipway.model.catalog.model import Catalog
@@ -28,13 +30,24 @@ def team_of_submission(catalog: Catalog, template: Template, offer: Offer, asked
         raise ConfigError(
             f"{template.name} counts for team {own}, not for {given}",
             why=f"its template has the label {TEAM}={own}",
-            fix="leave out --team",
+            fix=_leaving_out(asked),
         )
     raise ConfigError(
         f"{given} is none of the teams that may submit {template.name}",
         why=f"{join(groups) or 'none'} may: a team of stack {catalog.stack} or a group among its submitters",
-        fix=" or ".join(f"--team {group}" for group in groups[:3]) if len(groups) > 1 else "leave out --team",
+        fix=_one_of(groups[:3]) if len(groups) > 1 else _leaving_out(asked),
     )
+
+
+def _one_of(groups: Sequence[str]) -> Fix:
+    parts: list[str | Arguments] = []
+    for group in groups:
+        parts += [" or ", {"team": group}]
+    return tuple(parts[1:])
+
+
+def _leaving_out(asked: str) -> Fix:
+    return ("leave out ", {"team": asked}) if asked else "leave out the team"
 
 
 def team_to_name(catalog: Catalog, template: Template, offer: Offer, team: str) -> str:

@@ -67,7 +67,7 @@ class SoonerChoice:
 
     def in_place_of(self, problem: SlipwayError) -> SlipwayError:
         """Return the error of a first type that takes no jobs now, with this way on."""
-        then: Fix = (f"{problem.fix}\nor send them to {join(self.types)}: ", {"then": ",".join(self.types)})
+        then: Fix = (f"{problem.fix}\nor send them to {join(self.types)}: ", {"then": tuple(self.types)})
         return type(problem)(problem.what, why=f"{problem.why}\n{self.words}", fix=then)
 
 

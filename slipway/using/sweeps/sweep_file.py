@@ -37,7 +37,8 @@ def read(path: Path) -> Points:
     """Return the points of a file, with their mistakes. Raises ConfigError for a file in none of these formats."""
     reader = {".yaml": of_yaml, ".yml": of_yaml, ".json": of_json, ".csv": of_csv}.get(path.suffix.lower())
     if reader is None:
-        why = f"{path.suffix or 'no suffix'} is not .yaml, .json or .csv"
+        suffix = f"{path.suffix} is not a known suffix" if path.suffix else "its name has no suffix"
+        why = f"{suffix}: .yaml, .json or .csv names its format"
         raise ConfigError(f"{path} is not a sweep file", why=why, fix=({"runs": "grid.yaml"},))
     try:
         if path.stat().st_size > _LARGEST:

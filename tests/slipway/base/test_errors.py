@@ -18,7 +18,7 @@ OURS = ("slipway", "components", "policy", "local", "vertex-local/vertex_local",
 
 def test_arguments_are_spelled_as_they_were_given() -> None:
     error = ConfigError("no", fix=("take ", {"template": "hello", "kind": "custom-job", "wait_for": {"spot": "1 h"}}))
-    assert error.fix == "take template='hello', kind='custom-job', wait_for={'spot': '1 h'}"
+    assert error.fix == "take slipway.submit('hello', kind='custom-job', wait_for={'spot': '1 h'})"
     error.spell(as_flags)
     assert error.fix.endswith("hello --as custom-job --wait-for 'spot=1 h'")
     file = ConfigError("no", fix=({"runs": "grid.yaml"},))

@@ -231,7 +231,8 @@ def _running() -> Record:
     if record is None:
         there = f"{COMMAND} up, or cd to the repository whose cloud runs"
         key = Path(os.environ.get("GOOGLE_APPLICATION_CREDENTIALS", ""))
-        if shells := next((folder for folder in key.parents if (folder / "cloud.json").is_file()), None):
+        shells = next((folder for folder in key.parents if (folder / "cloud.json").is_file()), None)
+        if shells and shells.resolve() != state_folder().resolve():
             there = f"export VERTEX_LOCAL_STATE={shlex.quote(str(shells))}, which has the cloud that this shell knows"
         _fail(f"error: the local cloud is not running\nwhy: none has its state in {state_folder()}\nfix: {there}")
     return record

@@ -18,7 +18,6 @@ import click
 from slipway.base.formatting import counted, size
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.options import WORD, catalog_and_output, found_last_attempt, job_argument
-from slipway.google.jobs import state_word
 from slipway.using.context import Context
 from slipway.using.jobs.download import Download, Tell, download
 
@@ -40,7 +39,7 @@ def command(job: str, dest: Path | None, overwrite: bool, catalog: str | None, o
     target = found_last_attempt(context, job)
     folder = dest or Path(target.typed)
     if not target.ended:
-        screen.note(f"{target.display_name} is {state_word(target.state)}; this is what it has written so far")
+        screen.note(f"{target.display_name} is {target.outcome}; this is what it has written so far")
     again = f"slipway jobs download {target.typed} {shlex.quote(str(folder))}{' --overwrite' if overwrite else ''}"
     progress: AbstractContextManager[Tell] = nullcontext(_quarters())
     if sys.stderr.isatty() and screen.coloured(sys.stderr):

@@ -25,7 +25,7 @@ from slipway.model.labels import RUN_LABEL, SESSION_LABEL
 from slipway.using.context import Context
 from slipway.using.jobs.claimant import claimant
 from slipway.using.jobs.description import JobDescription, describe
-from slipway.using.jobs.failure import read_causes
+from slipway.using.jobs.failure import read_causes, unread_notes
 from slipway.using.jobs.listing import MOST, NEWEST, JobQuery, listed_jobs, with_parts
 from slipway.using.jobs.race import OUTRUN, outrun
 from slipway.using.jobs.results import Goal, varying_parameters
@@ -122,13 +122,13 @@ def _look(
     copy_names = copies(jobs, choose_job) | hidden_copies(context, jobs) if sweep else frozenset()
     behind = jobs_behind(context.connection.storage, jobs)
     outcomes = dict.fromkeys(behind, "made room") | dict.fromkeys(outrun(context.connection.storage, jobs), OUTRUN)
-    causes = read_causes(context, jobs) if query.state in ("failed", "expired", "timed-out") else {}
+    shows_causes = output == "json" or query.state in ("failed", "expired", "timed-out")
+    causes = read_causes(context, jobs) if shows_causes else {}
     if output == "json":
         documents = [
             {
-                **describe(job, context).document,
+                **describe(job, context, reason=causes.get(job.name)).document,
                 **({"copy": job.name in copy_names} if sweep else {}),
-                **({"failureReason": causes[job.name] or None} if job.name in causes else {}),
                 **({"goesOnAs": behind[job.name]} if job.name in behind else {}),
             }
             for job in with_parts(context, jobs)
@@ -168,11 +168,15 @@ def _look(
         Column(
             "PARAMETERS", lambda row: values.get(row.job.name) or _given(row.job, context), wraps=True, optional=True
         ),
-        Column("WHY", lambda row: causes.get(row.job.name, ""), wraps=True, optional=True),
+        Column(
+            "WHY", lambda row: causes[row.job.name].text if row.job.name in causes else "", wraps=True, optional=True
+        ),
         Column("LABELS", lambda row: screen.brief(row.own_labels), wraps=True, optional=True),
         Column("NOTE", lambda row: screen.brief(row.job.note), wraps=True, optional=True),
     ]
     screen.show(table_of(columns, [describe(job, context) for job in jobs]))
+    for line in unread_notes(causes.values()):
+        screen.note(line)
     if sweep:
         screen.note(tally(jobs, copy_names))
 

@@ -31,10 +31,10 @@ from slipway.model.labels import (
     NOTIFICATION,
 )
 from slipway.using.context import Context
-from slipway.using.jobs.claim import retries_of
+from slipway.using.jobs.claim import known_retries
 from slipway.using.jobs.claimant import JobGoneError
 from slipway.using.jobs.description import describe
-from slipway.using.jobs.failure import Failure, read_failure, reason_of
+from slipway.using.jobs.failure import Failure, read_failure, reason_in
 from slipway.using.jobs.idle import idle_accelerators, idle_words
 from slipway.using.jobs.listing import with_parts
 from slipway.using.jobs.log import JobEvent, JobEvents, last_word, read_events
@@ -138,7 +138,7 @@ def _read(context: Context, job: VertexJob) -> JobDetails:
         usage = threads.submit(read_utilization, brief.monitoring(project), job, now)
         fallback = threads.submit(next_attempt, context, job)
         parts = threads.submit(with_parts, context, [job])
-        retried = threads.submit(_retried, context, job)
+        retried = threads.submit(known_retries, context.brief.storage, job)
         room = threads.submit(_room, context, job)
         # The log of a job that ended for want of machines tells no more about that.
         cause = cause_of(job, context.catalog.reservations)
@@ -172,15 +172,6 @@ def _race_of(context: Context, job: VertexJob) -> Race | None:
     return race
 
 
-def _retried(context: Context, job: VertexJob) -> int | None:
-    if not (job.own_settings.retries and job.start_time):
-        return None
-    try:
-        return retries_of(context.brief.storage, job)
-    except CloudError:
-        return None
-
-
 def _room(context: Context, job: VertexJob) -> Round | None:
     if not (job.yields and job.start_time):
         return None
@@ -194,10 +185,9 @@ def _document(context: Context, details: JobDetails) -> dict[str, Any]:
     job, events, parameters = details.job, details.events, details.job.parameters
     if parameters is not None:  # Each trial has values of its own for the others.
         parameters = {name: value for name, value in parameters.items() if name not in job.tuned}
-    description, room = describe(job, context, events), details.room
+    description, room = describe(job, context, events, reason_in(details.failure, job)), details.room
     return {
         **description.document,
-        "failureReason": _failure_reason(details) or None,
         **({"room": {"made": room.made, **room.asked._asdict()}} if room and room.asked else {}),
         "parameters": parameters,
         "tuned": job.tuned,
@@ -228,11 +218,6 @@ def _metrics_document(metrics: Metrics) -> dict[str, Any]:
         "metricsWhy": metrics.why or None,
         "metricSteps": [{"step": step.step, **step.values} for step in metrics.steps],
     }
-
-
-def _failure_reason(details: JobDetails) -> str:
-    brief = details.failure.brief if details.failure else ""
-    return brief or reason_of(details.job)
 
 
 def _facts(context: Context, details: JobDetails) -> list[tuple[str, str]]:

@@ -14,6 +14,7 @@ from slipway.front.cli.terminal.options import catalog_and_output, found_jobs, j
 from slipway.front.cli.terminal.watching import events_of_cost, watch
 from slipway.using.context import Context
 from slipway.using.jobs.description import describe
+from slipway.using.jobs.failure import read_causes
 from slipway.using.submission.ending import problem_of_end
 
 
@@ -37,7 +38,8 @@ def command(jobs: tuple[str, ...], timeout: str | None, catalog: str | None, out
     problems = [problem for job in ended if (problem := problem_of_end(context, job))]
     problem = first_of(problems) if problems else None
     if output == "json":
-        descriptions = (describe(job, context, events_of_cost(context, job)) for job in ended)
+        causes = read_causes(context, ended)
+        descriptions = (describe(job, context, events_of_cost(context, job), causes.get(job.name)) for job in ended)
         out_jobs(descriptions, alone=len(jobs) == 1, problem=problem)
     if problem:
         raise problem

@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 
-from slipway.base.formatting import exact, short
+from slipway.base.formatting import exact, exact_span, short
 from slipway.front.cli.terminal import screen
 from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import render
 from slipway.using.jobs.comparison import PRICE, ComparedField
 from slipway.using.jobs.results import number
 
-_SECONDS = ("waited", "ran")
+_SECONDS = (("outcome", "waited"), ("outcome", "ran"), ("setting", "max-run"))
+
+_ASSIGNED = ("parameter", "env", "secret", "setting", "label", "metric")
+"""The groups whose fields are written `name=value` if all values are equal."""
 
 
 def show_compared(
@@ -24,7 +27,7 @@ def show_compared(
     for field in fields:
         name = "price" if (field.group, field.name) == PRICE else short(field.name)
         if field.alike:
-            same.append(f"{name}{'=' if field.group in ('parameter', 'metric') else ' '}{text(field, 0)}")
+            same.append(f"{name}{'=' if field.group in _ASSIGNED else ' '}{text(field, 0)}")
             continue
         head = "" if field.group == group else field.group.upper()
         rows.append([head, name, *(text(field, place) for place in range(len(names)))])
@@ -38,8 +41,8 @@ def compared_text(field: ComparedField, value: Value | None) -> str:
     """Return a value as text: a time in words, a metric rounded, other values as they are."""
     if value is None:
         return "–"
-    if not isinstance(value, str | tuple) and field.name in _SECONDS:
-        return exact(value)
+    if not isinstance(value, str | tuple) and (field.group, field.name) in _SECONDS:
+        return exact_span(value) if field.group == "setting" else exact(value)
     if not isinstance(value, str | tuple) and field.group == "metric":
         return number(value)
     text = render(value)

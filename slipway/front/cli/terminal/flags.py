@@ -21,14 +21,22 @@ def as_flags(arguments: Arguments) -> str:
         if name == "params" and isinstance(value, Mapping):
             words += [f"-p {_assigned(key, item)}" for key, item in value.items()]
             continue
+        if name == "like":
+            words.append(f"slipway submit --like {value}")
+            continue
         flag = f"--{_FLAGS.get(name, name).replace('_', '-')}"
         if isinstance(value, bool):
             if value:
                 words.append(flag)
             continue
-        given = [value] if isinstance(value, str) else [f"{key}={item}" for key, item in value.items()]
+        given = [f"{key}={item}" for key, item in value.items()] if isinstance(value, Mapping) else [_one(value)]
         words += [word for assignment in given for word in (flag, shlex.quote(assignment))]
     return " ".join(words)
+
+
+def _one(value: str | int | tuple[str, ...]) -> str:
+    """Return a flag's value, several names with commas between."""
+    return ",".join(value) if isinstance(value, tuple) else str(value)
 
 
 def _assigned(name: str, value: str) -> str:

@@ -7,15 +7,16 @@ from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from slipway.base.formatting import counted, exact, short, span
+from slipway.base.formatting import counted, exact, exact_span, short, span
 from slipway.front.cli.terminal import screen
 from slipway.google.jobs import VertexJob
 from slipway.model.catalog.placeholders import render
 from slipway.model.job_state import JobState
+from slipway.model.own_settings import OF_JOB
 from slipway.model.prices import spent
 from slipway.using.context import Context
 from slipway.using.jobs.description import describe
-from slipway.using.jobs.failure import read_causes
+from slipway.using.jobs.failure import FailureReason, read_causes, unread_notes
 from slipway.using.jobs.listing import with_parts
 from slipway.using.jobs.metrics import Metrics, read_metrics
 from slipway.using.jobs.results import (
@@ -51,27 +52,32 @@ def show_results(
     if sort:
         results = results.sorted_by(sort)
     if output == "json":
-        screen.out_json("jobs", _document(context, jobs, metrics, results))
+        screen.out_json("jobs", _document(context, jobs, metrics, causes, results))
     elif output == "csv":
         rows = flat_rows(results)
         heads = list(rows[0]) if rows else []
         screen.out_csv(heads, ([row[head] for head in heads] for row in rows))
     else:
         _show_table(results, names, sort)
+        for line in unread_notes(causes.values()):
+            screen.note(line)
 
 
 def _document(
-    context: Context, jobs: Sequence[VertexJob], metrics: Mapping[str, Metrics], results: Results
+    context: Context,
+    jobs: Sequence[VertexJob],
+    metrics: Mapping[str, Metrics],
+    causes: Mapping[str, FailureReason],
+    results: Results,
 ) -> dict[str, Any]:
     by_name = {job.name: job for job in jobs}
     documents = [
         {
-            **describe(by_name[row.resource_name], context).document,
+            **describe(by_name[row.resource_name], context, reason=causes.get(row.resource_name)).document,
             "metrics": row.metrics,
             "metricsNotFinite": row.not_finite,
             "metricsSource": metrics[row.resource_name].source or None,
             "metricsWhy": row.metrics_why or None,
-            "failureReason": row.failure_reason or None,
             "best": row.best,
         }
         for row in results.rows
@@ -83,9 +89,15 @@ def _show_table(results: Results, names: Sequence[str], sort: Goal | None) -> No
     starred, noted = results.goal is not None, any(row.note for row in results.rows)
     several = len({row.template for row in results.rows}) > 1
     labels = [key for key in results.labels if len({row.labels.get(key) for row in results.rows}) > 1]
+    settings = results.varying_settings
     called = any(row.given_name for row in results.rows)
     heads = [*([""] if starred else []), *(["NAME"] if called else []), "JOB", *(["TEMPLATE"] if several else [])]
-    heads += [*map(short, results.parameters), *labels, *(["NOTE"] if noted else [])]
+    heads += [
+        *map(short, results.parameters),
+        *(_setting_head(name, results) for name in settings),
+        *labels,
+        *(["NOTE"] if noted else []),
+    ]
     arrows = {sort.metric: " ↓" if sort.maximize else " ↑"} if sort else {}
     measured = [*(f"{short(name).upper()}{arrows.get(name, '')}" for name in names), "RUN TIME", "COST"]
     rows = []
@@ -99,6 +111,7 @@ def _show_table(results: Results, names: Sequence[str], sort: Goal | None) -> No
         cells += [
             screen.brief(render(row.parameters[name])) if name in row.parameters else "–" for name in results.parameters
         ]
+        cells += [_setting(row, name) for name in settings]
         cells += [row.labels.get(key, "–") for key in labels]
         cells += [screen.brief(row.note) or "–"] if noted else []
         rows.append([*cells, *(_cells(row, names) or [_instead(row)])])
@@ -106,6 +119,23 @@ def _show_table(results: Results, names: Sequence[str], sort: Goal | None) -> No
     screen.table([*heads, *measured], rows, right=(*numbers, *measured), names=1 + starred + called)
     for line in _notes(results, names):
         screen.note(line)
+
+
+def _setting_head(name: str, results: Results) -> str:
+    """Return `LR` for a variable and `max-run` for a setting; the full name if a parameter or a label is named so."""
+    own = name.partition(".")[2]
+    if name.startswith(OF_JOB):
+        own = own.replace("_", "-")
+    return short(name if own in (*results.parameters, *results.labels) else own)
+
+
+def _setting(row: ResultRow, name: str) -> str:
+    value = row.settings.get(name)
+    if value is None:
+        return "–"
+    if name == f"{OF_JOB}max_run" and isinstance(value, int):
+        return exact_span(value)
+    return screen.brief(render(value))
 
 
 def _cells(row: ResultRow, names: Sequence[str]) -> list[str]:

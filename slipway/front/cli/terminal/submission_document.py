@@ -26,6 +26,7 @@ def document(context: Context, submitted: SubmissionResult, job: VertexJob, subm
     """Return the document of a submission that was sent; `job` is the present one."""
     from slipway.front.cli.terminal.watching import events_of_cost
     from slipway.using.jobs.description import describe
+    from slipway.using.jobs.failure import read_cause
 
     choice, request = submitted.choice, submitted.request
     taken = _taken(choice, job.region)
@@ -35,7 +36,7 @@ def document(context: Context, submitted: SubmissionResult, job: VertexJob, subm
         "fresh": submitted.attempt.fresh,
         "copies": submitted.attempt.copy_ids,
         **choice_document(context.catalog, choice, taken),
-        "job": describe(job, context, events_of_cost(context, job)).document,
+        "job": describe(job, context, events_of_cost(context, job), read_cause(context, job)).document,
     }
 
 

@@ -165,7 +165,7 @@ def state_at(event: Progress, name: str, uses: str) -> Callable[[datetime], str]
         since = job.update_time if again else job.start_time or job.create_time
         age = clock(((job.end_time or now) - since).total_seconds()) if since else "0:00"
         if job.ended:
-            return f"{name}  {state_word(job.state)} {age}"
+            return f"{name}  {job.outcome} {age}"
         if job.waits:
             return f"{name}  waiting {'again ' if again else ''}{age}  {why(now)}".rstrip()
         return f"{name}  {state_word(job.state)} {age}   {uses}".rstrip()

@@ -1,13 +1,20 @@
 """Arguments of a call, of which none may stand for another than it was meant to be."""
 
+import re
+import subprocess
+import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from slipway.base.errors import ConfigError
+import slipway
+from slipway.base.errors import ConfigError, SlipwayError
+from slipway.base.installation import version
 from slipway.front.api.call import check, check_timeout, overrides_of, params_as_typed, waits_as_typed
+from slipway.front.cli.terminal.flags import as_flags
 from slipway.using.sweeps.sweep_file import points_of
 
 
@@ -49,7 +56,7 @@ def test_a_misspelled_argument_whose_value_no_parameter_has_is_told_by_the_one_t
 
 
 def test_true_is_no_second() -> None:
-    with pytest.raises(ConfigError, match="wait_for is given a bool"):
+    with pytest.raises(ConfigError, match="given a bool"):
         waits_as_typed({"pool": True})
     with pytest.raises(ConfigError, match="timeout is given a bool"):
         check_timeout(True)
@@ -62,7 +69,7 @@ def test_a_command_is_a_line_or_its_words_and_a_variable_may_be_a_number() -> No
     )
     overrides = overrides_of(None, None, None, {"A": 1, "B": 0.5, "C": "x"}, None, None, None, (), None, None)
     assert dict(overrides.settings.env) == {"A": "1", "B": "0.5", "C": "x"}
-    with pytest.raises(ConfigError, match="env is given a bool"):
+    with pytest.raises(ConfigError, match=r"env\['A'\] is given a bool"):
         overrides_of(None, None, None, {"A": True}, None, None, None, (), None, None)
 
 
@@ -76,3 +83,45 @@ def test_one_value_of_an_array_is_that_value() -> None:  # N12
     assert [point.values for point in points_of({"p": numbers}).each] == [{"p": text} for text in written]
     (mistake,) = points_of({"p": np.array(2)}).mistakes
     assert str(mistake) == "p: grid: p has no list of values"
+
+
+def test_errors_and_version_are_there_after_the_import_of_slipway_alone() -> None:
+    program = "import slipway; print(slipway.errors.WaitTimeout.__name__, slipway.__version__)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert done.stdout.split() == ["WaitTimeout", version()]
+
+
+def test_every_error_of_a_submission_or_a_job_is_in_slipway_errors() -> None:
+    found = set[str]()
+    for file in Path(slipway.__file__).parent.glob("using/**/*.py"):
+        found |= set(re.findall(r"^class (\w+)\(\w*Error\)", file.read_text("utf-8"), re.MULTILINE))
+    assert found >= {"OtherJobError", "JobGoneError"}
+    assert found | {"CloudError"} <= set(slipway.errors.__all__)
+
+
+def test_a_value_of_a_mapping_is_named_by_its_key() -> None:
+    with pytest.raises(ConfigError, match=r"env\['A'\] is None") as error:
+        overrides_of(None, None, None, {"A": None}, None, None, None, (), None, None)  # type: ignore[dict-item]
+    assert error.value.fix == 'values by variable: {"LR": "0.1"}'
+    with pytest.raises(ConfigError, match=r"wait_for\['pool'\] is None"):
+        waits_as_typed({"pool": None})  # type: ignore[dict-item]
+
+
+def test_a_fix_can_be_typed_in_python() -> None:
+    with pytest.raises(ConfigError) as error:
+        overrides_of(None, None, None, None, None, None, None, [75], None, None)
+    assert error.value.fix == "retries=2"
+    late = SlipwayError("late", fix=({"like": "mlp-1", "max_run": "TIME"},))
+    assert late.fix == "slipway.submit(like='mlp-1', max_run='TIME')"
+    late.spell(as_flags)
+    assert late.fix == "slipway submit --like mlp-1 --max-run TIME"
+    other = SlipwayError("full", fix=({"template": "mlp", "then": ("spot", "on-demand")},))
+    assert other.fix == "slipway.submit('mlp', then=['spot', 'on-demand'])"
+    other.spell(as_flags)
+    assert other.fix == "slipway submit mlp --then spot,on-demand"
+
+
+def test_a_submission_of_nothing_names_what_it_takes() -> None:
+    with pytest.raises(ConfigError, match="neither a template nor a job") as error:
+        slipway.submit(catalog="gs://nowhere")
+    assert "slipway.submit('NAME')" in error.value.fix

@@ -29,6 +29,19 @@ def measured(stack: Stack, name: str, metrics: Any) -> None:
     stack.write(f"jobs/{name}/metrics.json", json.dumps(metrics).encode())
 
 
+def test_a_list_of_a_mistyped_template_is_empty_with_a_warning(stack: Stack, caplog: pytest.LogCaptureFixture) -> None:
+    assert slipway.jobs(template="helo") == ()
+    assert "the catalog has no template 'helo'; did you mean hello?" in caplog.text
+
+
+def test_a_job_has_its_settings_cluster_and_place_in_a_sweep(stack: Stack) -> None:
+    single = slipway.submit("hello", code_="print(1)", max_run="5m")
+    assert (single.settings.max_run, dict(single.settings.env), single.settings.retries) == (300, {}, None)
+    assert (single.cluster, single.sweep, single.run, single.retried) == ("cpu", "", None, None)
+    swept = slipway.sweep("hello", {"code": ["print(1)", "print(2)"]})
+    assert [(job.sweep, job.run) for job in swept.jobs()] == [(swept.id, 0), (swept.id, 1)]
+
+
 def test_a_job_is_found_by_name_number_and_template_with_its_metrics(stack: Stack) -> None:
     sent = slipway.submit("hello", code_="print(1)").wait(timeout=120)
     assert slipway.job(sent.name) == slipway.job(sent.id) == slipway.job("hello") == sent

@@ -292,3 +292,16 @@ def test_a_template_s_name_is_its_newest_job_of_mine(stack: Stack) -> None:
     shown = stack.run("jobs", "show", "hello")
     assert f"hello is a template; this is your newest job, {mine}" in shown.err
     assert "this is its newest job" in stack.run("jobs", "show", "hello", SLIPWAY_USER="eve").err
+
+
+def test_settings_that_differ_stand_side_by_side_under_the_given_names(mine: Stack) -> None:  # N19
+    send(mine, "--env", "LR=0.1", "--name", "e1")
+    send(mine, "--env", "LR=0.9", "--max-run", "2m", "--name", "e2", "--label", "ablation=decay")
+    lines = mine.well("jobs", "compare", "e1", "e2").out.splitlines()
+    assert lines[0].split() == ["e1", "e2"]
+    rows = [line.split() for line in lines]
+    assert ["ENV", "LR", "0.1", "0.9"] in rows and ["SETTING", "max-run", "–", "2", "min"] in rows
+    assert ["LABEL", "ablation", "–", "decay"] in rows
+    head, *listed = mine.well("jobs", "list", "--metric", "loss").out.splitlines()
+    assert head.split()[:5] == ["NAME", "JOB", "LR", "max-run", "ablation"]
+    assert {(row.split()[0], row.split()[2]) for row in listed} == {("e1", "0.1"), ("e2", "0.9")}

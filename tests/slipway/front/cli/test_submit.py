@@ -152,7 +152,7 @@ MOVE = (*HELLO, "--wait-for", "pool=5m", "--then")
         ((*HELLO, "--experiment", "digits"), "hello belongs to no experiment"),
         ((*HELLO, "--experiment-run", "A b"), "invalid --experiment-run 'A b'"),
         ((*HELLO, "--format", "gcloud"), "--format gcloud prints a request"),
-        ((*HELLO, "--sweep", "a=1,2"), "no suffix is not .yaml, .json or .csv"),
+        ((*HELLO, "--sweep", "a=1,2"), "its name has no suffix: .yaml, .json or .csv names its format"),
         ((*HELLO, "--timeout", "5m"), "add --wait or --follow"),
         ((*HELLO, "--wait", "--dry-run"), "--dry-run sends nothing"),
         ((*HELLO, "--request-id", "A B"), "invalid request id 'A B'|fix: --request-id nightly-2026-11-20, for"),

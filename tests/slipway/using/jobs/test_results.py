@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from slipway.google.jobs import VertexJob
 from slipway.model.catalog.parameter_types import Value
-from slipway.model.labels import CODE_COMMIT_LABEL, CODE_LABEL, VARIABLE, recorded
+from slipway.model.labels import CODE_COMMIT_LABEL, CODE_LABEL, SETTINGS, VARIABLE, recorded
 from slipway.using.jobs.comparison import ComparedField, compare_jobs
 from slipway.using.jobs.cost import job_cost
 from slipway.using.jobs.description import JobDescription
@@ -180,6 +180,34 @@ def test_code_of_ones_own_is_told_with_its_commit() -> None:
     pool = replace(reviewed.worker_pools[0], packages=("gs://w/code/0a/mlp-0a.tar.gz",))
     found = fields(described(reviewed), described(replace(own, worker_pools=(pool,))))
     assert found["code", "package"].values == (None, "mlp-0a.tar.gz @ 3f9c2e1")
+
+
+def with_settings(number: int, **settings: Any) -> VertexJob:
+    record = {"env": {}, "secrets": {}, "maxRun": None, **settings}
+    made = job(number)
+    pool = replace(made.worker_pools[0], env=(*made.worker_pools[0].env, f"{SETTINGS}={recorded(record)}"))
+    return replace(made, worker_pools=(pool, *made.worker_pools[1:]))
+
+
+def test_settings_of_one_job_tell_jobs_apart_like_parameters() -> None:
+    one = with_settings(0, env={"LR": "0.1", "SEED": "1"})
+    other = with_settings(1, env={"LR": "0.9", "SEED": "1"}, maxRun=3600, retries=2, replicas=4)
+    found = fields(described(one), described(other))
+    assert found["env", "LR"].values == ("0.1", "0.9") and found["env", "SEED"].alike
+    assert found["setting", "max-run"].values == (None, 3600) and found["setting", "replicas"].values == (None, 4)
+    table = results((one, {"loss": 1}), (other, {"loss": 2}))
+    first, second = flat_rows(table)
+    assert (first["env.LR"], second["env.LR"], first["env.SEED"]) == (0.1, 0.9, 1)
+    assert (first["settings.max_run"], second["settings.max_run"]) == (None, 3600)
+    assert table.varying_settings == ("env.LR", "settings.max_run", "settings.retries", "settings.replicas")
+
+
+def test_labels_and_the_note_are_no_code() -> None:
+    made = job(0)
+    one, other = (replace(made, labels={**made.labels, "ablation": value}) for value in ("decay", "none"))
+    found = fields(described(one), described(other))
+    assert found["label", "ablation"].values == ("decay", "none")
+    assert {name for group, name in found if group == "code"} <= {"template", "commit", "package", "image", "kind"}
 
 
 PARAMETERS = st.dictionaries(st.sampled_from("abc"), st.integers(0, 2) | st.sampled_from(["x", "y"]))

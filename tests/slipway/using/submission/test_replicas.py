@@ -54,4 +54,4 @@ def test_the_first_machine_and_the_others_have_equal_pools_with_room(
 def test_other_templates_have_machines_of_their_own(one: Offer, code_flag: bool, why: str) -> None:
     with pytest.raises(ConfigError, match="has its own number of machines") as error:
         on_replicas(catalog(), template("script", one, code_flag=code_flag), (one,), 2)
-    assert why in error.value.why and error.value.fix.startswith("leave out replicas='2'")
+    assert why in error.value.why and error.value.fix.startswith("leave out replicas=2")

@@ -80,10 +80,10 @@ def test_a_submission_counts_for_a_team(of: Catalog, flag: str, variable: str, t
 @pytest.mark.parametrize(
     ("of", "flag", "variable", "says"),
     [
-        (stack(VISION, LANGUAGE, team="judges"), "vision", "", "leave out --team"),
-        (stack(VISION, LANGUAGE), "", "judges", "--team vision or --team language-models"),
-        (stack(), "vision", "", "leave out --team"),
-        (stack(VISION, LANGUAGE), "***", "vision", "--team vision or --team language-models"),
+        (stack(VISION, LANGUAGE, team="judges"), "vision", "", "leave out team='vision'"),
+        (stack(VISION, LANGUAGE), "", "judges", "team='vision' or team='language-models'"),
+        (stack(), "vision", "", "leave out team='vision'"),
+        (stack(VISION, LANGUAGE), "***", "vision", "team='vision' or team='language-models'"),
     ],
 )
 def test_a_team_that_may_not_submit_it_is_refused(of: Catalog, flag: str, variable: str, says: str) -> None:

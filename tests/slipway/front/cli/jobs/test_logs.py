@@ -12,8 +12,9 @@ from slipway.google.jobs import VertexJob
 from slipway.google.session import Session
 from slipway.google.transport import Transport
 from slipway.using.context import Context
-from slipway.using.jobs.failure import read_failure
+from slipway.using.jobs.failure import FailureReason, read_failure, unread_notes, unread_reason
 from slipway.using.jobs.log import WHOLE_LOG
+from tests.builders import jobs
 from tests.slipway.front.cli.past import FAILS, PRINTS, Past
 from tests.slipway.front.cli.stack import Stack
 from tests.slipway.google.conftest import server as _server
@@ -157,6 +158,37 @@ def test_who_was_killed_is_told_how_much_memory_it_used(stack: Stack) -> None:
     assert done.code == 4 and "SIGKILL ended main" in done.err and "ran out of memory" not in done.err
     assert " % of the memory of" in done.err and "n1-standard-4, as far as" in done.err and "begun" not in done.err
     assert 0 < stack.shown(name)["failure"]["memory"] <= 1
+
+
+def test_the_reason_is_the_same_in_every_document_and_an_unread_one_says_so(past: Past) -> None:
+    def reasons(*words: str) -> tuple[str | None, str | None]:
+        found = past.run(*words, "--output", "json").json
+        (job,) = [job for job in found.get("jobs") or [found["job"]] if job["displayName"] == past.failed]
+        return job["failureReason"], job["failureReasonWhy"]
+
+    verbs = (
+        ("show", past.failed),
+        ("wait", past.failed),
+        ("list",),
+        ("list", "--state", "failed"),
+        ("list", "--sort", "x"),
+    )
+    told = [*(reasons("jobs", *words) for words in verbs), reasons("jobs", "compare", past.failed, past.fine)]
+    again = ("submit", "hello", "-p", f"code={FAILS}", "--request-id", "failing", "--wait")
+    assert {*told, reasons(*again)} == {("ValueError: the data is not there (main)", None)}
+    with past.stack.without("roles/logging.viewer"):
+        text, why = reasons("jobs", "list")
+        noted = past.run("jobs", "list", "--state", "failed").err
+    assert text and "Termination reason: Error." in text and why and "roles/logging.viewer" in why
+    assert "1 job with Vertex AI's message only: " in noted
+
+
+def test_the_logs_of_the_first_failed_jobs_are_read_and_of_others_that_is_said() -> None:
+    ended = jobs.job("mlp", state="FAILED", start_time=BEGIN, error="exited")
+    reason = unread_reason(ended)
+    assert reason.text == "exited" and reason.why.startswith("its log was not read: a list reads ")
+    (line,) = unread_notes([reason, reason, FailureReason("fine")])
+    assert line.startswith("2 jobs with Vertex AI's message only: its log was not read")
 
 
 def test_who_was_killed_before_its_memory_was_sampled_shows_its_last_lines_and_what_to_do(stack: Stack) -> None:

@@ -173,6 +173,11 @@ def test_the_lines_of_a_failure_end_with_its_reason() -> None:
     )
 
 
+def test_words_of_slipway_about_files_are_no_reason() -> None:
+    lines = ["bad data", "slipway: not kept: .hydra/config.yaml: no space"]
+    assert telling_lines(lines, 4) == ["bad data"] and Failure("main", tuple(lines)).brief == "bad data (main)"
+
+
 def test_a_kill_with_free_memory_is_no_lack_of_memory() -> None:
     free = Failure("chief", memory=0.01, machine="n1-standard-8", killed=True)
     assert "memory of its n1-standard-8" in free.words[0] and free.words[0].startswith("SIGKILL ended chief")
@@ -183,6 +188,20 @@ def test_a_kill_with_free_memory_is_no_lack_of_memory() -> None:
     assert full.without_guess(said) == said
     assert full.brief.startswith("out of memory (chief, 97 %") and "more memory" in full.fix
     assert "install hydra-core in the template's image" in Failure("a", (NO_HYDRA,), own_image=True).fix
+
+
+@pytest.mark.parametrize(
+    ("line", "absent"),
+    [
+        ("python: No module named train", "train"),
+        ("ModuleNotFoundError: No module named 'train'", "train"),
+        ("python: can't open file '/app/train.py': [Errno 2] No such file or directory", "train.py"),
+    ],
+)
+def test_an_own_image_without_a_folder_is_told_to_have_been_given_none(line: str, absent: str) -> None:
+    fix = Failure("main", (line,), own_image=True, has_folder=False).fix
+    assert fix == f"no folder was given: add --code . if {absent} is in yours, or install it in the template's image"
+    assert "no folder" not in Failure("main", (line,), own_image=True).fix
 
 
 NO_HYDRA = "ModuleNotFoundError: No module named 'hydra'"

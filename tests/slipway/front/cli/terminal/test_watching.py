@@ -7,6 +7,7 @@ import pytest
 
 from slipway.front.cli.terminal.submission import TerminalDisplay
 from slipway.front.cli.terminal.sweep import _lines, words
+from slipway.front.cli.terminal.watching import state_at
 from slipway.google.jobs import VertexJob
 from slipway.model.catalog.template import Offer
 from slipway.model.kinds import CUSTOM_JOB
@@ -47,6 +48,12 @@ def test_a_wait_that_goes_on_is_no_news(capsys: pytest.CaptureFixture[str]) -> N
     with show.watching(WaitingAttempt(QUEUED, first, 60.0, (then,))) as tell:
         tell(Progress(running))
     assert capsys.readouterr().err == "tune  running 0:01\n", "it has started, so nothing comes next"
+
+
+def test_a_job_over_its_limit_has_timed_out_from_its_first_line_on() -> None:
+    over = replace(QUEUED, state="JOB_STATE_CANCELLED", start_time=at(0), end_time=at(15), timeout=15.0)
+    assert over.outcome == "timed out"
+    assert state_at(Progress(over), "tune", "")(at(15)) == "tune  timed out 0:15"
 
 
 NOTHING_ANSWERS = "no contact (gone), still trying; Ctrl-C loses nothing: the same command sends the rest"
