@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import dropwhile, filterfalse
 from pathlib import PurePosixPath
@@ -18,7 +18,7 @@ from slipway.authoring.packages.requirements import CONSTRAINT
 from slipway.authoring.packages.slipway_start import OF_GPUS, PACKAGES, RUNNERS, without_runner
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join
-from slipway.model.machines.image_modules import may_be_brought, modules_of, package_of
+from slipway.model.machines.image_modules import is_known_missing, may_be_brought, modules_of, package_of
 
 _MOST = 5
 _SHARED = re.compile(r"RANK\b|WORLD_SIZE|MASTER_(?:ADDR|PORT)|CLUSTER_SPEC|TF_CONFIG|NNODES\b|PET_")
@@ -53,6 +53,13 @@ _ADDRESS = re.compile(r"(?!.* @ )\S*://")
 _OPTION_OR_ADDRESS = re.compile(rf"-|{_ADDRESS.pattern}")
 
 
+Installed = Callable[[str], Collection[str]]
+
+
+def _nothing_installed(_module: str) -> Collection[str]:
+    return ()
+
+
 @dataclass(frozen=True)
 class Machine:
     """A machine that a command can run on: its prebuilt image, and the words that choose it."""
@@ -68,10 +75,16 @@ class Machine:
 
 
 def lacking(
-    files: Mapping[str, bytes], command: str, packages: FolderPackages, here: Machine, others: Sequence[Machine]
+    files: Mapping[str, bytes],
+    command: str,
+    packages: FolderPackages,
+    here: Machine,
+    others: Sequence[Machine],
+    installed: Installed = _nothing_installed,
 ) -> Iterator[str]:
-    """Yield a line for the modules, and one for each program, that neither the image nor the listed packages have."""
-    needs = _Needs(packages, here, others)
+    """Yield a line for the modules, and one for each program, that neither the image nor the listed packages have.
+    `installed` returns the packages that bring a module on this machine, by their normal names."""
+    needs = _Needs(packages, here, others, installed)
     if needs.are_known and not _INSTALLS.search(command):
         yield from needs.modules(outer_modules(files, command, packages.code), files)
     for words in map(_bare, commands(command)):
@@ -172,8 +185,10 @@ def _bare(words: list[str]) -> list[str]:
 class _Needs:
     """Needs of a command, checked against a machine's image and the listed packages."""
 
-    def __init__(self, packages: FolderPackages, here: Machine, others: Sequence[Machine]) -> None:
-        self._packages, self._here, self._others = packages, here, others
+    def __init__(
+        self, packages: FolderPackages, here: Machine, others: Sequence[Machine], installed: Installed
+    ) -> None:
+        self._packages, self._here, self._others, self._installed = packages, here, others, installed
         lines = [line.removeprefix(CONSTRAINT) for line in packages.lines]
         named = list(filterfalse(_OPTION_OR_ADDRESS.match, lines))
         self._listed = set(map(normal, named)) - packages.not_installed.keys()
@@ -187,12 +202,12 @@ class _Needs:
             shown = ", ".join(f"{module} (by {imported[module]})" for module in modules[:_MOST])
             more = f" and {len(modules) - _MOST} more" if len(modules) > _MOST else ""
             better = (machine for machine in self._others if machine.modules.issuperset(modules))
-            fix = f"{self._list_them(list(map(package_of, modules[:_MOST])), files)}{_or(better)}"
+            fix = f"{self._list_them(list(map(self._package, modules[:_MOST])), files)}{_or(better)}"
             yield f"! {shown}{more}{self._why(place, len(modules))}: {fix}"
 
     def _place(self, module: str) -> str:
         """Return where a module's package is listed and not installed; empty for a module in no list."""
-        return self._packages.not_installed.get(normal(package_of(module)), "")
+        return self._packages.not_installed.get(normal(self._package(module)), "")
 
     def _why(self, place: str, count: int) -> str:
         are, them = ("is", "it") if count == 1 else ("are", "them")
@@ -219,14 +234,26 @@ class _Needs:
             yield f"{lead}: {self._list_them([package], files)}{_or(better)}"
 
     def _has(self, module: str) -> bool:
+        """Return whether the machine has a module, or may have it."""
         if module in self._here.modules:
             return True
-        return not self._is_optional(module) and may_be_brought(module, self._listed, is_whole=self._packages.is_whole)
+        bringing = self._installed(module)
+        if not self._listed.isdisjoint(bringing):
+            return True
+        if self._is_optional(module):
+            return False
+        if self._packages.is_whole:
+            return not bringing and not is_known_missing(module, self._listed)
+        return may_be_brought(module, self._listed)
 
     def _is_optional(self, module: str) -> bool:
         """Return whether a module's own package is listed where no job installs it, and nowhere else."""
-        package = normal(package_of(module))
+        package = normal(self._package(module))
         return package in self._packages.not_installed and package not in self._listed
+
+    def _package(self, module: str) -> str:
+        """Return the package that brings a module: on this machine, or as far as is known by its name."""
+        return next(iter(sorted(self._installed(module))), package_of(module))
 
     def _list_them(self, names: Sequence[str], files: Mapping[str, bytes]) -> str:
         file = self._packages.file

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
@@ -20,6 +21,7 @@ from slipway.authoring.packages.command_script import script_of
 from slipway.authoring.packages.folder_check import about, require_named
 from slipway.authoring.packages.folder_packages import FILES, FolderPackages, packages_of
 from slipway.authoring.packages.imported_modules import outer_modules
+from slipway.authoring.packages.installed_modules import InstalledModules
 from slipway.authoring.packages.own_modules import mistyped, require_own_modules
 from slipway.authoring.packages.packing import runs_any_folder
 from slipway.authoring.packages.working_tree import WorkingTree
@@ -72,7 +74,8 @@ def check_command(
     here, others = machines(template, asked)
     if here:
         require_no_runner(command, packages, here)
-        lines += lacking(tree.files, command, packages, here, others)
+        installed = InstalledModules(source.place, os.environ)
+        lines += lacking(tree.files, command, packages, here, others, installed.packages_of)
     for line in lines:
         tell(line)
 

@@ -1,6 +1,7 @@
 """What a command needs and its machines lack is reported before anything is sent."""
 
 import shlex
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,7 @@ from slipway.authoring.packages.command_check import (
 )
 from slipway.authoring.packages.command_script import script_of
 from slipway.authoring.packages.folder_packages import FolderPackages, packages_of
+from slipway.authoring.packages.installed_modules import InstalledModules
 from slipway.authoring.packages.own_modules import mistyped, require_own_modules
 from slipway.base.errors import ConfigError
 
@@ -133,6 +135,41 @@ def lines(files: dict[str, str], command: str, here: Machine = CPU) -> list[str]
 )
 def test_modules_and_programs_that_the_machine_lacks_are_told(files: dict[str, str], command: str, said: str) -> None:
     assert lines(files, command) == ([said] if said else [])
+
+
+@pytest.mark.parametrize(
+    ("locked", "module", "installed", "missing"),
+    [
+        ("opencv-python", "cv2", {}, ""),
+        ("opencv-contrib-python-headless", "cv2", {}, ""),
+        ("imbalanced-learn", "imblearn", {}, ""),
+        ("acme-core", "anvil", {}, ""),
+        ("acme-core", "anvil", {"anvil": {"acme-core"}}, ""),
+        ("acme-core", "anvil", {"anvil": {"acme-anvil"}}, "acme-anvil"),
+        ("pytorch-lightning", "lightning_fabric", {}, ""),
+        ("pytorch-lightning", "torchvision", {}, "torchvision"),
+        ("torch", "torchvision", {}, "torchvision"),
+        ("xarray", "ray", {}, "ray"),
+    ],
+)
+def test_of_a_lock_only_modules_whose_packages_are_known_are_reported_as_missing(
+    locked: str, module: str, installed: dict[str, set[str]], missing: str
+) -> None:
+    files = {"train.py": f"import {module}\n".encode(), "uv.lock": LOCKED.replace("lightning", locked).encode()}
+    packages = packages_of(files, "x", "train.py")
+    said = [*lacking(files, "python train.py", packages, CPU, [], lambda name: installed.get(name, ()))]
+    assert said == ([f"! {module} (by train.py){UNLISTED}uv add {missing}"] if missing else [])
+
+
+def test_the_packages_that_bring_a_module_are_those_of_a_virtual_environment(tmp_path: Path) -> None:
+    place = tmp_path / ".venv" / "lib" / "python3.12" / "site-packages"
+    (place / "cv2").mkdir(parents=True)
+    recorded = place / "Opencv_Python-4.dist-info"
+    recorded.mkdir()
+    (recorded / "METADATA").write_text("Metadata-Version: 2.1\nName: Opencv_Python\nVersion: 4\n")
+    (recorded / "RECORD").write_text("cv2/__init__.py,,\nlicense/x,,\n")
+    modules = InstalledModules(tmp_path, {"CONDA_PREFIX": str(tmp_path / "none")})
+    assert modules.packages_of("cv2") == {"opencv-python"} and not modules.packages_of("license")
 
 
 def test_a_machine_whose_image_has_them_lacks_nothing() -> None:
