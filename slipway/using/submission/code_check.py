@@ -22,6 +22,7 @@ from slipway.authoring.packages.folder_check import about, require_named
 from slipway.authoring.packages.folder_packages import FILES, FolderPackages, packages_of
 from slipway.authoring.packages.imported_modules import outer_modules
 from slipway.authoring.packages.installed_modules import InstalledModules
+from slipway.authoring.packages.outdated_lock import outdated
 from slipway.authoring.packages.own_modules import mistyped, require_own_modules
 from slipway.authoring.packages.packing import runs_any_folder
 from slipway.authoring.packages.working_tree import WorkingTree
@@ -71,6 +72,7 @@ def check_command(
     if packages.code:
         lines.append(f"modules also from {join(packages.code)}")
     lines += replaced(tree.files, packages)
+    lines += outdated(tree.files, script_of(command))
     here, others = machines(template, asked)
     if here:
         require_no_runner(command, packages, here)
