@@ -30,7 +30,8 @@ WITHOUT_FOLDER = (
 )
 """Runs a module of the launcher's in a folder whose files can't hide modules that it imports."""
 SOURCES = "slipway_sources"
-"""The module with the `FOLDERS` of a package whose code has projects in it."""
+"""The module of a package whose code has projects in it: `FOLDERS` of their code, and `METADATA`, the text of each file
+of their metadata."""
 FOLDER = Path(__file__).with_name(f"{SCRIPT}_folder") / "folder.tar"
 LAST_WORDS_S = 20.0
 PR_SET_CHILD_SUBREAPER = 36
@@ -210,6 +211,19 @@ def sources() -> list[str]:
         return list(importlib.import_module(SOURCES).FOLDERS)
     except ModuleNotFoundError:
         return []
+
+
+def described(place: Path) -> list[str]:
+    """A folder with the metadata of the code's own projects, as an installer writes it; none without any."""
+    try:
+        files = importlib.import_module(SOURCES).METADATA
+    except (ModuleNotFoundError, AttributeError):
+        return []
+    folder = place / "metadata"
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return [str(folder)] if files else []
 
 
 def scripted(arguments: list[str]) -> list[str]:
