@@ -331,6 +331,14 @@ def test_a_module_or_a_program_that_is_nearly_one_of_the_folder_is_reported(comm
     assert [*mistyped(OWN, command)] == ([line] if line else [])
 
 
+def test_a_program_of_a_workspace_s_member_is_known_if_a_job_has_the_member() -> None:
+    scripts = b'[project]\nname = "go"\n[project.scripts]\nmytrain2 = "go.cli:main"\n'
+    files = {**OWN, "apps/go/pyproject.toml": scripts}
+    assert [*mistyped(files, "mytrain2", ["apps/go/src"])] == []
+    not_required = "! mytrain2 is a program of apps/go, which pyproject.toml does not require: uv add ./apps/go"
+    assert [*mistyped(files, "mytrain2")] == [not_required]
+
+
 @pytest.mark.parametrize(
     ("command", "fix"),
     [

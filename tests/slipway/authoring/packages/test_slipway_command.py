@@ -193,6 +193,13 @@ def test_a_command_of_the_project_runs_as_where_it_is_installed(
     assert ended == code and f"\n{said}" in out, (out, err)
 
 
+def test_a_command_of_a_workspace_s_member_runs(replica: Replica) -> None:
+    replica.install({"pyproject.toml": PROJECT, "apps/go/src/go/__init__.py": "", "apps/go/src/go/cli.py": CLI})
+    (replica.folder / "site" / "slipway_sources.py").write_text(MEMBER)
+    assert "\ntrains x\n" in replica.run("go-train x")[1]
+    assert replica.run("go-no x")[0] == 70
+
+
 WORDS = [
     ("--lr 0.1", ["--lr", "0.1"]),
     ("--name 'two words' --name=\"it's\"", ["--name", "two words", "--name=it's"]),
@@ -325,6 +332,10 @@ def test_what_it_wrote_is_kept_and_its_exit_code_is_the_jobs(replica: Replica) -
     assert "ended with 3; files kept: 3" in out
 
 
+MEMBER = """FOLDERS = ['apps/go/src']
+POINTS = '[console_scripts]\\ngo-train = go.cli:main\\n\\n[runs]\\ngo-no = x:y\\n'
+METADATA = {'go-1.dist-info/entry_points.txt': POINTS}
+"""
 METADATA = """
 from importlib.metadata import entry_points, version
 
