@@ -68,6 +68,8 @@ class Machine:
     framework: str
     has_gpu: bool
     words: str = ""
+    #: Its version of Python, as 3.10; empty if that is not known.
+    python: str = ""
 
     @property
     def modules(self) -> frozenset[str]:

@@ -25,6 +25,7 @@ from slipway.authoring.packages.installed_modules import InstalledModules
 from slipway.authoring.packages.outdated_lock import outdated
 from slipway.authoring.packages.own_modules import mistyped, require_own_modules
 from slipway.authoring.packages.packing import runs_any_folder
+from slipway.authoring.packages.python_versions import excluded_python
 from slipway.authoring.packages.working_tree import WorkingTree
 from slipway.base.formatting import join
 from slipway.model.catalog.template import Offer, Template, applying
@@ -76,6 +77,8 @@ def check_command(
     here, others = machines(template, asked)
     if here:
         require_no_runner(command, packages, here)
+        script = script_of(command)
+        lines += excluded_python(tree.files, script, packages.python, here.image, here.python)
         installed = InstalledModules(source.place, os.environ)
         lines += lacking(tree.files, command, packages, here, others, installed.packages_of)
     for line in lines:
@@ -123,7 +126,7 @@ def _of(offer: Offer, chosen: Mapping[str, Any]) -> Iterator[Machine]:
         image = prebuilt(str(task.get("executorImageUri", "")))
         if image:
             has_gpu = bool((pool.get("machineSpec") or {}).get("acceleratorType"))
-            yield Machine(image.name, image.framework, has_gpu, _words(offer, chosen))
+            yield Machine(image.name, image.framework, has_gpu, _words(offer, chosen), image.python)
 
 
 def _words(offer: Offer, chosen: Mapping[str, Any]) -> str:
