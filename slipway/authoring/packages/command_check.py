@@ -3,19 +3,28 @@ own modules, and launchers that would train on each machine by itself. Pure."""
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import dropwhile, filterfalse
+from itertools import dropwhile, filterfalse, takewhile
 from pathlib import PurePosixPath
 
-from slipway.authoring.packages.command_script import commands
+from slipway.authoring.packages.command_script import commands, commands_of_script
 from slipway.authoring.packages.folder_packages import LOCK, REQUIREMENTS, FolderPackages, adding
 from slipway.authoring.packages.imported_modules import outer_modules, shadowing
 from slipway.authoring.packages.project_file import normal, read_project
 from slipway.authoring.packages.requirements import CONSTRAINT
-from slipway.authoring.packages.slipway_start import OF_GPUS, PACKAGES, RUNNERS, without_runner
+from slipway.authoring.packages.slipway_start import (
+    OF_CONDA,
+    OF_ENVIRONMENTS,
+    OF_GPUS,
+    OF_OTHERS,
+    PACKAGES,
+    RUNNERS,
+    without_runner,
+)
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join
 from slipway.model.machines.image_modules import is_known_missing, may_be_brought, modules_of, package_of
@@ -36,8 +45,9 @@ _BY_MODULE = {
     "torch.distributed.launch": "torchrun",
     "accelerate.commands.launch": "accelerate",
 }
-_ENVIRONMENTS = frozenset(RUNNERS) - {"conda", "mamba", "micromamba"}
+_ENVIRONMENTS = frozenset(RUNNERS) - {*OF_CONDA}
 """Programs of RUNNERS that no prebuilt image has."""
+_PYTHON = re.compile(r"python(3\.\d+)")
 _OWN_NODES = re.compile(r"--(?:standalone|(?:nnodes|rdzv[-_](?:backend|endpoint|id|conf))(?:[= ]\S+)?)")
 _RENDEZVOUS = (
     re.compile(r"--(?:nnodes|num[_-]machines)[= ](?:\d+:)?(?!1\b)\S"),
@@ -91,6 +101,15 @@ def lacking(
         yield from needs.modules(outer_modules(files, command, packages.code), files)
     for words in map(_bare, commands(command)):
         yield from needs.program(words, files)
+        yield from _of_scripts(needs, words, files)
+
+
+def _of_scripts(needs: _Needs, words: Sequence[str], files: Mapping[str, bytes]) -> Iterator[str]:
+    """Yield a line for each program that a script for a shell among the words runs, and its machine does not have."""
+    names = [posixpath.normpath(word) for word in words if word.endswith(".sh")]
+    for name in names[:1]:
+        for inner in map(_bare, commands_of_script(files.get(name, b""))):
+            yield from (f"{line} ({name})" for line in needs.program(inner, files))
 
 
 def replaced(files: Mapping[str, bytes], packages: FolderPackages) -> Iterator[str]:
@@ -226,9 +245,23 @@ class _Needs:
         if program in OF_GPUS and not self._here.has_gpu:
             better = (machine for machine in self._others if machine.has_gpu)
             yield f"! {program}: the machine has no GPU{_or(better, ': ')}"
+        if program in OF_OTHERS:
+            yield f"{lead}: {OF_OTHERS[program]}"
         if program in _ENVIRONMENTS - self._listed:
             rest = without_runner(words) or "the command alone"
             yield f"{lead}: {rest}, as the folder's packages are installed before it starts"
+        yield from self._python(program)
+        yield from _environment(words)
+        yield from self._of_package(program, lead, files)
+
+    def _python(self, program: str) -> Iterator[str]:
+        """Yield a line for another version of Python than the image's."""
+        found = _PYTHON.fullmatch(program)
+        if found and self._here.python and found[1] != self._here.python:
+            yield f"! {program}: image {self._here.image} has Python {self._here.python}: python"
+
+    def _of_package(self, program: str, lead: str, files: Mapping[str, bytes]) -> Iterator[str]:
+        """Yield a line for a program that a package brings which is not listed."""
         package = PACKAGES.get(program, "")
         module = package.replace("-", "_")
         if package and not self._has(module):
@@ -261,6 +294,15 @@ class _Needs:
         file = self._packages.file
         is_used = bool(self._packages.lines) or file in files
         return adding(files, file if is_used else REQUIREMENTS, names)
+
+
+def _environment(words: Sequence[str]) -> Iterator[str]:
+    """Yield a line for an environment of conda, which no image has."""
+    flags = takewhile(lambda word: word.startswith("-"), words[2:])
+    is_named = words[1:2] == ["run"] and words[0] in OF_CONDA and not set(OF_ENVIRONMENTS).isdisjoint(flags)
+    if is_named and (rest := without_runner(words)):
+        lead = f"! {words[0]} run: no image has an environment of yours"
+        yield f"{lead}: {rest}, as the folder's packages are installed before it starts"
 
 
 def _grouped(names: Sequence[str], key: Callable[[str], str]) -> Iterator[tuple[str, list[str]]]:

@@ -19,7 +19,7 @@ from slipway.authoring.packages.installed_modules import InstalledModules
 from slipway.authoring.packages.own_modules import mistyped, require_own_modules
 from slipway.base.errors import ConfigError
 
-CPU = Machine("sklearn-cpu.1-6", "scikit-learn", has_gpu=False)
+CPU = Machine("sklearn-cpu.1-6", "scikit-learn", has_gpu=False, python="3.10")
 GPU = Machine("pytorch-gpu.2-4.py310", "torch", has_gpu=True, words="--machine g2-standard-12")
 LOCKED = """
 [[package]]
@@ -36,6 +36,7 @@ HEADER = '# /// script\n# dependencies = ["six"]\n# ///\nimport cv2, torch\n'
 NONE = ": imported, in no list of packages, and image sklearn-cpu.1-6 is not known to have {}: list {}"
 OR = ", or --machine g2-standard-12"
 NO_PROGRAM = "image sklearn-cpu.1-6 has no such program"
+BEFORE = ", as the folder's packages are installed before it starts"
 UV = ": imported, in no list of packages, and image sklearn-cpu.1-6 is not known to have them: {}"
 UNLISTED = ": imported, in no list of packages, and image sklearn-cpu.1-6 is not known to have it: "
 TORCH = "! torch (by train.py)" + NONE.format("it", f"torch in requirements.txt{OR}")
@@ -131,6 +132,34 @@ def lines(files: dict[str, str], command: str, here: Machine = CPU) -> list[str]
             f"! accelerate: {NO_PROGRAM}: list accelerate in requirements.txt",
         ),
         ({}, "anything else", ""),
+        ({}, "ipython train.py", f"! ipython: {NO_PROGRAM}: list ipython in requirements.txt"),
+        ({}, "docker run x", f"! docker: {NO_PROGRAM}: run the command itself: the job is a container already"),
+        (
+            {},
+            "srun python x.py",
+            f"! srun: {NO_PROGRAM}: run the command itself, with --replicas N for several machines",
+        ),
+        ({}, "python3.12 -m x", "! python3.12: image sklearn-cpu.1-6 has Python 3.10: python"),
+        ({}, "python3.10 -m x", ""),
+        (
+            {},
+            "conda run -n ml python x.py",
+            f"! conda run: no image has an environment of yours: python x.py{BEFORE}",
+        ),
+        ({}, "conda run python x.py --name a", ""),
+        ({}, "python -c 'import torch; torch.ones(1)'", TORCH.replace("train.py", "the command")),
+        ({}, "python -c 'import os, numpy'", ""),
+        ({"train.py": ""}, "python -c 'import train'", ""),
+        (
+            {"run.sh": "set -e\nexport A=1\nuv run \\\n python train.py --lr 1\n"},
+            "bash run.sh",
+            f"! uv: {NO_PROGRAM}: python train.py --lr 1{BEFORE} (run.sh)",
+        ),
+        *(
+            ({"run.sh": f"{text}\n"}, "bash run.sh", "")
+            for text in ("pip install uv\nuv run x.py", "if true; then\n  uv run x.py\nfi", "uv sync || true")
+        ),
+        ({"run.sh": "curl https://astral.sh/uv | sh\nuv run x.py\n"}, "bash run.sh", ""),
     ],
 )
 def test_modules_and_programs_that_the_machine_lacks_are_told(files: dict[str, str], command: str, said: str) -> None:
