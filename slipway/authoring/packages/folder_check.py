@@ -286,8 +286,8 @@ def _names_file(tree: WorkingTree, folder: Path, word: str) -> bool:
         return True
     if not _PATH.fullmatch(word) or ("/" not in word and "." not in word) or word.startswith("/dev/"):
         return False
-    inner = str(PurePosixPath(word))
-    packed = inner in tree.files or any(name.startswith(f"{inner}/") for name in tree.files)
+    inner = os.path.normpath(word)
+    packed = inner == "." or inner in tree.files or any(name.startswith(f"{inner}/") for name in tree.files)
     return not packed and os.path.exists(Path(folder, word).expanduser())  # noqa: PTH110
 
 

@@ -73,6 +73,11 @@ def test_what_may_run_is_not_refused(folder: Path, command: str) -> None:
     require_named(read(folder), folder, command)
 
 
+@pytest.mark.parametrize("word", [".", "./", "--dir=.", "scripts/..", "scripts/.", "./scripts/../scripts/"])
+def test_the_folder_itself_and_a_folder_with_packed_files_are_packed(folder: Path, word: str) -> None:
+    assert f"{word} (" not in told(folder, f"sh -c 'pip install -e {word} && bash scripts/run.sh'")
+
+
 def test_a_script_of_this_machine_outside_of_the_folder_is_refused(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "else where").mkdir()
     script = tmp_path / "else where" / "train.py"
