@@ -3,22 +3,31 @@ own modules, and launchers that would train on each machine by itself. Pure."""
 
 from __future__ import annotations
 
+import posixpath
 import re
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import dropwhile, filterfalse
+from itertools import dropwhile, filterfalse, takewhile
 from pathlib import PurePosixPath
 
-from slipway.authoring.packages.command_script import commands
+from slipway.authoring.packages.command_script import commands, commands_of_script
 from slipway.authoring.packages.folder_packages import LOCK, REQUIREMENTS, FolderPackages, adding
 from slipway.authoring.packages.imported_modules import outer_modules, shadowing
 from slipway.authoring.packages.project_file import normal, read_project
 from slipway.authoring.packages.requirements import CONSTRAINT
-from slipway.authoring.packages.slipway_start import OF_GPUS, PACKAGES, RUNNERS, without_runner
+from slipway.authoring.packages.slipway_start import (
+    OF_CONDA,
+    OF_ENVIRONMENTS,
+    OF_GPUS,
+    OF_OTHERS,
+    PACKAGES,
+    RUNNERS,
+    without_runner,
+)
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join
-from slipway.model.machines.image_modules import may_be_brought, modules_of, package_of
+from slipway.model.machines.image_modules import is_known_missing, may_be_brought, modules_of, package_of
 
 _MOST = 5
 _SHARED = re.compile(r"RANK\b|WORLD_SIZE|MASTER_(?:ADDR|PORT)|CLUSTER_SPEC|TF_CONFIG|NNODES\b|PET_")
@@ -36,8 +45,9 @@ _BY_MODULE = {
     "torch.distributed.launch": "torchrun",
     "accelerate.commands.launch": "accelerate",
 }
-_ENVIRONMENTS = frozenset(RUNNERS) - {"conda", "mamba", "micromamba"}
+_ENVIRONMENTS = frozenset(RUNNERS) - {*OF_CONDA}
 """Programs of RUNNERS that no prebuilt image has."""
+_PYTHON = re.compile(r"python(3\.\d+)")
 _OWN_NODES = re.compile(r"--(?:standalone|(?:nnodes|rdzv[-_](?:backend|endpoint|id|conf))(?:[= ]\S+)?)")
 _RENDEZVOUS = (
     re.compile(r"--(?:nnodes|num[_-]machines)[= ](?:\d+:)?(?!1\b)\S"),
@@ -53,6 +63,13 @@ _ADDRESS = re.compile(r"(?!.* @ )\S*://")
 _OPTION_OR_ADDRESS = re.compile(rf"-|{_ADDRESS.pattern}")
 
 
+Installed = Callable[[str], Collection[str]]
+
+
+def _nothing_installed(_module: str) -> Collection[str]:
+    return ()
+
+
 @dataclass(frozen=True)
 class Machine:
     """A machine that a command can run on: its prebuilt image, and the words that choose it."""
@@ -61,6 +78,8 @@ class Machine:
     framework: str
     has_gpu: bool
     words: str = ""
+    #: Its version of Python, as 3.10; empty if that is not known.
+    python: str = ""
 
     @property
     def modules(self) -> frozenset[str]:
@@ -68,14 +87,29 @@ class Machine:
 
 
 def lacking(
-    files: Mapping[str, bytes], command: str, packages: FolderPackages, here: Machine, others: Sequence[Machine]
+    files: Mapping[str, bytes],
+    command: str,
+    packages: FolderPackages,
+    here: Machine,
+    others: Sequence[Machine],
+    installed: Installed = _nothing_installed,
 ) -> Iterator[str]:
-    """Yield a line for the modules, and one for each program, that neither the image nor the listed packages have."""
-    needs = _Needs(packages, here, others)
+    """Yield a line for the modules, and one for each program, that neither the image nor the listed packages have.
+    `installed` returns the packages that bring a module on this machine, by their normal names."""
+    needs = _Needs(packages, here, others, installed)
     if needs.are_known and not _INSTALLS.search(command):
         yield from needs.modules(outer_modules(files, command, packages.code), files)
     for words in map(_bare, commands(command)):
         yield from needs.program(words, files)
+        yield from _of_scripts(needs, words, files)
+
+
+def _of_scripts(needs: _Needs, words: Sequence[str], files: Mapping[str, bytes]) -> Iterator[str]:
+    """Yield a line for each program that a script for a shell among the words runs, and its machine does not have."""
+    names = [posixpath.normpath(word) for word in words if word.endswith(".sh")]
+    for name in names[:1]:
+        for inner in map(_bare, commands_of_script(files.get(name, b""))):
+            yield from (f"{line} ({name})" for line in needs.program(inner, files))
 
 
 def replaced(files: Mapping[str, bytes], packages: FolderPackages) -> Iterator[str]:
@@ -172,8 +206,10 @@ def _bare(words: list[str]) -> list[str]:
 class _Needs:
     """Needs of a command, checked against a machine's image and the listed packages."""
 
-    def __init__(self, packages: FolderPackages, here: Machine, others: Sequence[Machine]) -> None:
-        self._packages, self._here, self._others = packages, here, others
+    def __init__(
+        self, packages: FolderPackages, here: Machine, others: Sequence[Machine], installed: Installed
+    ) -> None:
+        self._packages, self._here, self._others, self._installed = packages, here, others, installed
         lines = [line.removeprefix(CONSTRAINT) for line in packages.lines]
         named = list(filterfalse(_OPTION_OR_ADDRESS.match, lines))
         self._listed = set(map(normal, named)) - packages.not_installed.keys()
@@ -187,12 +223,12 @@ class _Needs:
             shown = ", ".join(f"{module} (by {imported[module]})" for module in modules[:_MOST])
             more = f" and {len(modules) - _MOST} more" if len(modules) > _MOST else ""
             better = (machine for machine in self._others if machine.modules.issuperset(modules))
-            fix = f"{self._list_them(list(map(package_of, modules[:_MOST])), files)}{_or(better)}"
+            fix = f"{self._list_them(list(map(self._package, modules[:_MOST])), files)}{_or(better)}"
             yield f"! {shown}{more}{self._why(place, len(modules))}: {fix}"
 
     def _place(self, module: str) -> str:
         """Return where a module's package is listed and not installed; empty for a module in no list."""
-        return self._packages.not_installed.get(normal(package_of(module)), "")
+        return self._packages.not_installed.get(normal(self._package(module)), "")
 
     def _why(self, place: str, count: int) -> str:
         are, them = ("is", "it") if count == 1 else ("are", "them")
@@ -209,9 +245,23 @@ class _Needs:
         if program in OF_GPUS and not self._here.has_gpu:
             better = (machine for machine in self._others if machine.has_gpu)
             yield f"! {program}: the machine has no GPU{_or(better, ': ')}"
+        if program in OF_OTHERS:
+            yield f"{lead}: {OF_OTHERS[program]}"
         if program in _ENVIRONMENTS - self._listed:
             rest = without_runner(words) or "the command alone"
             yield f"{lead}: {rest}, as the folder's packages are installed before it starts"
+        yield from self._python(program)
+        yield from _environment(words)
+        yield from self._of_package(program, lead, files)
+
+    def _python(self, program: str) -> Iterator[str]:
+        """Yield a line for another version of Python than the image's."""
+        found = _PYTHON.fullmatch(program)
+        if found and self._here.python and found[1] != self._here.python:
+            yield f"! {program}: image {self._here.image} has Python {self._here.python}: python"
+
+    def _of_package(self, program: str, lead: str, files: Mapping[str, bytes]) -> Iterator[str]:
+        """Yield a line for a program that a package brings which is not listed."""
         package = PACKAGES.get(program, "")
         module = package.replace("-", "_")
         if package and not self._has(module):
@@ -219,19 +269,40 @@ class _Needs:
             yield f"{lead}: {self._list_them([package], files)}{_or(better)}"
 
     def _has(self, module: str) -> bool:
+        """Return whether the machine has a module, or may have it."""
         if module in self._here.modules:
             return True
-        return not self._is_optional(module) and may_be_brought(module, self._listed, is_whole=self._packages.is_whole)
+        bringing = self._installed(module)
+        if not self._listed.isdisjoint(bringing):
+            return True
+        if self._is_optional(module):
+            return False
+        if self._packages.is_whole:
+            return not bringing and not is_known_missing(module, self._listed)
+        return may_be_brought(module, self._listed)
 
     def _is_optional(self, module: str) -> bool:
         """Return whether a module's own package is listed where no job installs it, and nowhere else."""
-        package = normal(package_of(module))
+        package = normal(self._package(module))
         return package in self._packages.not_installed and package not in self._listed
+
+    def _package(self, module: str) -> str:
+        """Return the package that brings a module: on this machine, or as far as is known by its name."""
+        return next(iter(sorted(self._installed(module))), package_of(module))
 
     def _list_them(self, names: Sequence[str], files: Mapping[str, bytes]) -> str:
         file = self._packages.file
         is_used = bool(self._packages.lines) or file in files
         return adding(files, file if is_used else REQUIREMENTS, names)
+
+
+def _environment(words: Sequence[str]) -> Iterator[str]:
+    """Yield a line for an environment of conda, which no image has."""
+    flags = takewhile(lambda word: word.startswith("-"), words[2:])
+    is_named = words[1:2] == ["run"] and words[0] in OF_CONDA and not set(OF_ENVIRONMENTS).isdisjoint(flags)
+    if is_named and (rest := without_runner(words)):
+        lead = f"! {words[0]} run: no image has an environment of yours"
+        yield f"{lead}: {rest}, as the folder's packages are installed before it starts"
 
 
 def _grouped(names: Sequence[str], key: Callable[[str], str]) -> Iterator[tuple[str, list[str]]]:

@@ -11,6 +11,9 @@ from pathlib import PurePosixPath
 
 _SCRIPT = re.compile(r"[^{}$*?]+\.(py|sh|ipynb)")
 _INTERPRETERS = re.compile(r"(python[\d.]*|bash|sh|torchrun)")
+_OF_OWN = re.compile(r"<<|\b(?:install|curl|wget|alias|source|PATH=|function)\b|^\s*\.\s|\(\)", re.MULTILINE)
+"""Signs of a script that brings programs, defines them, or has text of another language."""
+_CONDITION = re.compile(r"\|\||&&|^\s*(?:#|if|elif|while|until|for|case|\[|test\b)")
 _SHELLS = frozenset({"bash", "sh"})
 MAKERS = frozenset(
     {"git", "cp", "mv", "ln", "cat", "curl", "wget", "tar", "unzip", "gsutil", "gcloud", "aws", "jupyter"}
@@ -45,6 +48,17 @@ def commands(command: str) -> Iterator[list[str]]:
             yield from commands(part)
     else:
         yield words
+
+
+def commands_of_script(content: bytes) -> Iterator[list[str]]:
+    """Yield the words of each command that a script for a shell surely runs: none that is indented, as those in a
+    condition or a loop are, or has an alternative; and none of a script that makes or finds programs of its own."""
+    text = content.decode(errors="replace").replace("\\\n", " ")
+    if _OF_OWN.search(text):
+        return
+    for line in text.splitlines():
+        words = [] if line[:1].isspace() or _CONDITION.search(line) else [*commands(f"sh -c {shlex.quote(line)}")]
+        yield from filter(None, words)
 
 
 def modules_of(command: str) -> list[str]:

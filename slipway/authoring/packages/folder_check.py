@@ -49,6 +49,8 @@ _OF_DVC = re.compile(rb"(?m)^\s*(?:-\s+)?path:\s*[\"']?(.+?)[\"']?\s*$")
 _OF_KERNEL = re.compile(rb"(?m)^\s*(?:\w+ = )?get_ipython\(\)")
 _BUCKET = "data goes into a bucket: -p data=gs://BUCKET/FOLDER"
 _MOST = 3
+_OF_SYSTEM = ("/bin/", "/etc/", "/lib", "/opt/", "/sbin/", "/usr/")
+"""Folders whose files an image may have as well."""
 
 
 def require_named(tree: WorkingTree, folder: Path, command: str) -> None:
@@ -56,8 +58,29 @@ def require_named(tree: WorkingTree, folder: Path, command: str) -> None:
     script = script_of(command)
     if script in tree.files:
         _require_startable(tree, script, command)
+    elif _is_outside(script, folder):
+        raise _outside(script)
     elif script and (not script.startswith("/") or Path(script).is_relative_to(folder) or script[1:] in tree.files):
         raise _absent(tree, folder, script)
+
+
+def _is_outside(script: str, folder: Path) -> bool:
+    """Return whether a script is a file of this machine, outside of the folder, that no image has at that place."""
+    if not script.startswith("/") or script.startswith(_OF_SYSTEM) or Path(script).is_relative_to(folder):
+        return False
+    try:
+        return Path(script).is_file()
+    except OSError:  # A file that may not be read is none.
+        return False
+
+
+def _outside(script: str) -> ConfigError:
+    place, name = map(shlex.quote, os.path.split(script))
+    return ConfigError(
+        f"the command starts {script}, which is not packed",
+        why="it is a file of this machine, outside of the folder, which is all that the job has",
+        fix=f"--code {place}, and {name} in the command",
+    )
 
 
 def _absent(tree: WorkingTree, folder: Path, script: str) -> ConfigError:
@@ -263,8 +286,8 @@ def _names_file(tree: WorkingTree, folder: Path, word: str) -> bool:
         return True
     if not _PATH.fullmatch(word) or ("/" not in word and "." not in word) or word.startswith("/dev/"):
         return False
-    inner = str(PurePosixPath(word))
-    packed = inner in tree.files or any(name.startswith(f"{inner}/") for name in tree.files)
+    inner = os.path.normpath(word)
+    packed = inner == "." or inner in tree.files or any(name.startswith(f"{inner}/") for name in tree.files)
     return not packed and os.path.exists(Path(folder, word).expanduser())  # noqa: PTH110
 
 

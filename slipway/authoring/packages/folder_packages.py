@@ -21,6 +21,7 @@ from slipway.authoring.packages.project_file import (
     read_project,
     sourced,
 )
+from slipway.authoring.packages.project_metadata import metadata_of
 from slipway.authoring.packages.requirements import CODE, has_hash, requirement_lines
 from slipway.authoring.packages.script_header import project_of as header_of
 from slipway.authoring.packages.uv_lock import PYPI, UvLock
@@ -50,11 +51,18 @@ class FolderPackages:
     is_whole: bool = False
     #: Packages that are listed and not installed, by normal names, and where each is listed.
     not_installed: Mapping[str, str] = field(default_factory=dict)
+    #: The files of the metadata of the folder's own projects.
+    metadata: Mapping[str, str] = field(default_factory=dict, compare=False)
 
 
 def packages_of(files: Mapping[str, bytes], top: str, script: str = "") -> FolderPackages:
     """Return what a job with these files installs that starts a script. `top` is the name of their folder. Raises
     ConfigError for what no job can install, and for files that can't be read."""
+    packages = _listed(files, top, script)
+    return replace(packages, metadata=metadata_of(files, packages.code))
+
+
+def _listed(files: Mapping[str, bytes], top: str, script: str) -> FolderPackages:
     if header := _header(files, top, script):
         return _of_project(files, top, header, _lock(files, top, f"{script}.lock"))
     if REQUIREMENTS in files:

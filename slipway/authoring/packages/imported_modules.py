@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import posixpath
+import re
 import shlex
 import sys
 import warnings
@@ -17,6 +18,9 @@ _OF_PYTHON = sys.stdlib_module_names | {"__future__", "asynchat", "asyncore", "d
 """The standard library of this Python and of older ones."""
 _HARMLESS = frozenset({"__main__", "antigravity", "idlelib", "test", "this", "turtle", "turtledemo"})
 """Modules of Python that no code of a job imports."""
+COMMAND = "the command"
+"""The place of an import in a command itself."""
+_PYTHON = re.compile(r"python[\d.]*")
 _PACKAGE = "/__init__.py"
 _ENDS = (".py", _PACKAGE)
 
@@ -51,7 +55,7 @@ def outer_modules(files: Mapping[str, bytes], command: str, code: Collection[str
     folder = Modules(files, code)
     waiting = deque(entries(folder, command))
     known = set[str]()
-    imported: dict[str, str] = {}
+    imported = {module: COMMAND for module in _of_text(command) if not folder.of(module)}
     while waiting:
         file = waiting.popleft()
         if file in known:
@@ -66,6 +70,15 @@ def outer_modules(files: Mapping[str, bytes], command: str, code: Collection[str
     inside = {top for top in imported if folder.has(top)}
     outer = imported.keys() - _OF_PYTHON - inside
     return {top: file for top, file in imported.items() if top in outer}
+
+
+def _of_text(command: str) -> Iterator[str]:
+    """Yield the top modules that a program in the command itself imports, by `python -c`."""
+    for words in commands(command):
+        flag = words.index("-c") if "-c" in words[:-1] else 0
+        if flag and _PYTHON.fullmatch(posixpath.basename(words[0])):
+            modules = _imports(words[flag + 1].encode(), "")
+            yield from (module.partition(".")[0] for module in modules)
 
 
 def shadowing(files: Mapping[str, bytes], command: str) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import posixpath
 import re
 import shlex
 import sys
@@ -49,14 +50,34 @@ def mistyped(files: Mapping[str, bytes], command: str, code: Collection[str] = (
         near = nearest(module, known, _NEAR) if top and not _is_known(top, tops) else None
         if near:
             yield f"! {module} is not in the folder: did you mean {near}?"
-        if near := nearest_program(next(iter(words), ""), files.get(PROJECT, b"").decode(errors="replace")):
-            yield f"! {words[0]} is not a program of the folder's project: did you mean {near}?"
+        yield from _program(next(iter(words), ""), files, code)
+
+
+def _program(program: str, files: Mapping[str, bytes], code: Collection[str]) -> Iterator[str]:
+    """Yield a line for a program that is nearly one of the folder's projects, or one of a project that no job has."""
+    texts = {posixpath.dirname(name): content for name, content in files.items() if posixpath.basename(name) == PROJECT}
+    projects = {folder: text.decode(errors="replace") for folder, text in texts.items()}
+    has_program = [folder for folder, text in projects.items() if program in _programs(text)]
+    is_found = any(not folder or _is_below(folder, code) for folder in has_program)
+    if has_program and not is_found:
+        folder = has_program[0]
+        yield f"! {program} is a program of {folder}, which {PROJECT} does not require: uv add ./{folder}"
+    elif not has_program and (near := nearest_program(program, "\n".join(projects.values()))):
+        yield f"! {program} is not a program of the folder's project: did you mean {near}?"
+
+
+def _is_below(folder: str, code: Collection[str]) -> bool:
+    return any(f"{each}/".startswith(f"{folder}/") for each in code)
+
+
+def _programs(project: str) -> list[str]:
+    return [name for section in _SCRIPTS.findall(project) for name in _SCRIPT.findall(section)]
 
 
 def nearest_program(program: str, project: str) -> str | None:
     """Return the program of a pyproject.toml's text that was most likely meant; None for one that it names, and if none
     is near."""
-    names = [name for section in _SCRIPTS.findall(project) for name in _SCRIPT.findall(section)]
+    names = _programs(project)
     return None if program in {*names, *_KNOWN} else nearest(program, names, _NEAR)
 
 

@@ -30,12 +30,15 @@ WITHOUT_FOLDER = (
 )
 """Runs a module of the launcher's in a folder whose files can't hide modules that it imports."""
 SOURCES = "slipway_sources"
-"""The module with the `FOLDERS` of a package whose code has projects in it."""
+"""The module of a package whose code has projects in it: `FOLDERS` of their code, and `METADATA`, the text of each file
+of their metadata."""
 FOLDER = Path(__file__).with_name(f"{SCRIPT}_folder") / "folder.tar"
 LAST_WORDS_S = 20.0
 PR_SET_CHILD_SUBREAPER = 36
-SCRIPTS = re.compile(r"^\[ *(?:project|tool\.poetry)\.scripts *\](.*?)(?=^\[|\Z)", re.MULTILINE | re.DOTALL)
-ENTRY = re.compile(r"""^\s*["']?(\w[\w.-]*)["']?\s*=\s*["']([\w.]+)\s*:\s*((\w+)[\w.]*)""", re.MULTILINE)
+SCRIPTS = re.compile(
+    r"^\[ *(?:(?:project|tool\.poetry)\.scripts|console_scripts) *\](.*?)(?=^\[|\Z)", re.MULTILINE | re.DOTALL
+)
+ENTRY = re.compile(r"""^\s*["']?(\w[\w.-]*)["']?\s*=\s*["']?([\w.]+)\s*:\s*((\w+)[\w.]*)""", re.MULTILINE)
 KILLED = tuple(128 + number for number in (signal.SIGABRT, signal.SIGBUS, signal.SIGKILL, signal.SIGSEGV))
 
 
@@ -191,11 +194,14 @@ def fetched(code: str, place: Path, environ: Mapping[str, str]) -> Path:
 
 
 def installed(folder: Path, place: Path) -> Path:
-    """A folder with the commands that a project's pyproject.toml names, as an installer makes them."""
+    """A folder with the commands that a project's pyproject.toml names, and those of the projects that it requires, as
+    an installer makes them."""
     project, programs = folder / "pyproject.toml", place / "bin"
     programs.mkdir()
     text = project.read_text(encoding="utf-8", errors="replace") if project.is_file() else ""
-    for section in SCRIPTS.findall(text):
+    of_projects = [content for name, content in metadata().items() if name.endswith("entry_points.txt")]
+    sections = [section for each in (*of_projects, text) for section in SCRIPTS.findall(each)]
+    for section in sections:
         for name, module, entry, top in ENTRY.findall(section):
             made = programs / name
             code = f"#!{sys.executable}\nimport sys\n\nfrom {module} import {top}\n\nsys.exit({entry}())\n"
@@ -210,6 +216,23 @@ def sources() -> list[str]:
         return list(importlib.import_module(SOURCES).FOLDERS)
     except ModuleNotFoundError:
         return []
+
+
+def metadata() -> Mapping[str, str]:
+    """The text of each file of the metadata of the code's own projects."""
+    try:
+        return getattr(importlib.import_module(SOURCES), "METADATA", {})
+    except ModuleNotFoundError:
+        return {}
+
+
+def described(place: Path) -> list[str]:
+    """A folder with the metadata of the code's own projects, as an installer writes it; none without any."""
+    files, folder = metadata(), place / "metadata"
+    for name, text in files.items():
+        (folder / name).parent.mkdir(parents=True, exist_ok=True)
+        (folder / name).write_text(text, encoding="utf-8")
+    return [str(folder)] if files else []
 
 
 def scripted(arguments: list[str]) -> list[str]:

@@ -2,7 +2,8 @@
 over: whoever finds another's in its place was late.
 
 Below the session's address are, by a run's number: its `request`, the `stop`s that were asked for, and for each replica
-that it `started` there and has `ended`; and the parts of its output. Run 0 is the folder that the session began with.
+that it `started` there, its `metrics`, and that it has `ended`; and the parts of its output. Run 0 is the folder that
+the session began with.
 """
 
 from __future__ import annotations
@@ -39,6 +40,11 @@ def started_name(number: int, replica: str) -> str:
 
 def ended_name(number: int, replica: str) -> str:
     return f"runs/{number:06}.ended.{replica}"
+
+
+def metrics_name(number: int, replica: str) -> str:
+    """Return the object with the metrics.json of a run: results are kept only some time after its end."""
+    return f"runs/{number:06}.metrics.{replica}"
 
 
 def part_name(number: int, replica: str, place: int) -> str:

@@ -43,7 +43,7 @@ from typing import Callable, Iterable, Mapping, Sequence  # noqa: UP035 (Python 
 
 from slipway.authoring.packages.slipway_attempts import SETTINGS, Attempts, asked_for
 from slipway.authoring.packages.slipway_beside import Beside
-from slipway.authoring.packages.slipway_command import SCRIPT, Command, fetched, installed, scripted, sources
+from slipway.authoring.packages.slipway_command import SCRIPT, Command, described, fetched, installed, scripted, sources
 from slipway.authoring.packages.slipway_http import StorageError, account, call, patiently, storage_base, text, token
 from slipway.authoring.packages.slipway_idle import ENDED, USE_THEM, IdleError, Idleness
 from slipway.authoring.packages.slipway_index import install, wanted
@@ -262,7 +262,7 @@ def found_in(
     """The variables with which a command finds the modules and the programs of its folder."""
     if folder is None:
         return {}
-    own = [str(folder), *sources_of(folder), *(str(folder / inner) for inner in sources())]
+    own = [str(folder), *sources_of(folder), *(str(folder / inner) for inner in sources()), *described(place)]
     if asked.path != PYTHON_PATH:
         return {asked.path: os.pathsep.join(filter(None, [*own, environ.get(asked.path)]))}
     variables = {**searched(own, place, environ)}

@@ -30,6 +30,7 @@ from slipway.authoring.packages.slipway_exchange import (
     Part,
     Request,
     ended_name,
+    metrics_name,
     part_name,
     request_name,
     started_name,
@@ -51,6 +52,8 @@ AGAIN = "run it again"
 LAST_WORDS_S = 5.0
 STOPPED_S = 20.0
 """The seconds that a run has for its last words once its session is to end."""
+METRICS, MOST_METRICS = "metrics.json", 1_000_000
+"""The file of a run's metrics, and the most bytes of it that are sent."""
 TICK_S = 0.1
 # The least seconds between two parts of a run's output, by the run's age: each part costs.
 PACES = ((60.0, 1.0), (5.0, 0.5), (0.0, TICK_S))
@@ -289,9 +292,18 @@ class Session:
         for reader in readers:
             reader.join(1.0)
         lost = LOST if self.noticed else "" if stops else ending
+        self.send_metrics()
         self.end(Part(self.start, output.taken(), code, lost), place)
         if code:
             self.stop_others()
+
+    def send_metrics(self) -> None:
+        """Send the metrics of the run, whose other results are kept some time after its end."""
+        whole = self.environ.get("SLIPWAY_OUTPUT", "")
+        file = Path(whole, f"run-{self.number}", METRICS)
+        with contextlib.suppress(OSError):
+            if whole and file.stat().st_size <= MOST_METRICS:
+                self.exchange.take(metrics_name(self.number, self.name), file.read_bytes())
 
     def end_group(self) -> None:
         """End what a command left behind: it would hold the machine's memory."""

@@ -48,6 +48,7 @@ PACKAGES = {
     "hf": "huggingface_hub",
     "horovodrun": "horovod",
     "huggingface-cli": "huggingface_hub",
+    "ipython": "ipython",
     "jupyter": "jupyter",
     "lightning": "lightning",
     "llamafactory-cli": "llamafactory",
@@ -64,7 +65,17 @@ PACKAGES = {
 """The packages that bring programs."""
 RUNNERS = ("uv", "poetry", "pipenv", "pdm", "hatch", "rye", "pixi", "conda", "mamba", "micromamba")
 """Programs that run a command in an environment of their own, as PROGRAM run COMMAND."""
+_IN_CONTAINER = "run the command itself: the job is a container already"
+_ON_MACHINES = "run the command itself, with --replicas N for several machines"
+OF_OTHERS = {
+    **dict.fromkeys(("apptainer", "docker", "podman", "singularity"), _IN_CONTAINER),
+    **dict.fromkeys(("bsub", "qsub", "salloc", "sbatch", "srun"), _ON_MACHINES),
+}
+"""Programs of other ways to run a job, and what is done instead."""
 OF_GPUS = ("nvidia-smi", "nvcc")
+OF_CONDA = ("conda", "mamba", "micromamba")
+OF_ENVIRONMENTS = ("-n", "--name", "-p", "--prefix")
+"""The flags of conda that name an environment."""
 OF_SHELLS = ("cd", "source", ".", "export", "set", "ulimit", "alias", "unset", "eval", "exec", "trap", "umask")
 NO_SHELL = "no shell reads the command, whose first word is a program"
 IN_SHELL = "with a shell it is sh -c '…', and with variables env NAME=VALUE …"
@@ -165,6 +176,8 @@ def missing(words: Sequence[str]) -> tuple[str, str]:
             why,
             f"{without_runner(words) or 'leave it out'}: the folder's packages are installed before the command starts",
         )
+    if program in OF_OTHERS:
+        return why, OF_OTHERS[program]
     if program in OF_GPUS:
         return why, "take a machine with a GPU: slipway run --machine TYPE"
     if program in PACKAGES:
@@ -184,8 +197,9 @@ def adding(package: str) -> str:
 def without_runner(words: Sequence[str]) -> str:
     """A command without the `uv run` at its beginning; empty if that is not its beginning."""
     rest = list(words[2:]) if words[1:2] == ["run"] else []
+    valued = OF_ENVIRONMENTS if words[:1] and words[0] in OF_CONDA else ()
     while rest and rest[0].startswith("-"):
-        rest = rest[1:]
+        rest = rest[2:] if rest[0] in valued else rest[1:]
     if rest and rest[0].endswith(".py"):
         rest = ["python", *rest]
     return " ".join(map(shlex.quote, rest))

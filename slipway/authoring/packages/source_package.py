@@ -210,8 +210,10 @@ def assemble(template: str, sources: Mapping[str, bytes], packages: FolderPackag
     """
     sources, needed, python = {**sources, **launcher_sources()}, packages.lines, packages.python
     by_service = needed
-    if packages.code:
-        sources["slipway_sources.py"] = f"FOLDERS = {list(packages.code)!r}\n".encode()
+    runs_any_folder = f"{SCRIPT}_folder/folder.tar" in sources
+    metadata = dict(packages.metadata) if runs_any_folder else {}
+    if packages.code or metadata:
+        sources["slipway_sources.py"] = f"FOLDERS = {list(packages.code)!r}\nMETADATA = {metadata!r}\n".encode()
     if any(map(is_for_launcher, needed)):  # The service's own pip knows PyPI alone, and no other index.
         sources["slipway_requirements.py"] = f"LINES = {list(needed)!r}\nSOURCE = {packages.file!r}\n".encode()
         by_service = ()

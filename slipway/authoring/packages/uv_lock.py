@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import chain
 from typing import Any
 
@@ -23,7 +23,10 @@ class UvLock:
 
     def __init__(self, content: bytes = b"") -> None:
         try:
-            self._read(tomllib.loads(content.decode()).get("package", ()))
+            lock = tomllib.loads(content.decode())
+            self._read(lock.get("package", ()))
+            #: What a script requires that has a lock of its own: the versions of each package, by normal names.
+            self.of_script = _versions(lock.get("manifest", {}).get("requirements", ()))
         except (KeyError, AttributeError, TypeError) as problem:
             raise ValueError(f"{problem!r} is not as uv writes it") from problem
 
@@ -36,6 +39,8 @@ class UvLock:
         self.indexes: set[str] = set()
         #: The packages that each package from elsewhere requires, all by normal names.
         self.required: dict[str, set[str]] = {}
+        #: What the project in each folder requires: the versions of each package, by normal names.
+        self.wanted: dict[str, dict[str, str]] = {}
         #: What the locked project itself requires.
         self.declared: list[str] = []
         self._of_index: list[Table] = []
@@ -54,6 +59,10 @@ class UvLock:
             self.required.setdefault(normal(name), set()).update(normal(each["name"]) for each in entries)
         for kind in on_disk:
             self.on_disk[normal(name)] = {"path": source[kind]}
+            folder = "" if source[kind] == "." else source[kind]
+            required = package.get("metadata", {}).get("requires-dist", ())
+            # Locks of older versions of uv have no metadata.
+            self.wanted[folder] = _versions(package.get("dependencies", ())) | _versions(required)
         if "." in source.values():
             requires = package.get("metadata", {}).get("requires-dist", ())
             required = [each for each in requires if "extra ==" not in each.get("marker", "")]
@@ -69,6 +78,15 @@ class UvLock:
             if counts[package["name"]] > 1 and markers:
                 line += f" ; {' or '.join(f'({marker})' for marker in markers)}"
             yield line
+
+
+def _versions(required: Iterable[Table]) -> dict[str, str]:
+    """Return the versions of each required package, by its normal name; of several requirements of it all."""
+    found: dict[str, str] = {}
+    for each in required:
+        name, versions = normal(each["name"]), each.get("specifier", "")
+        found[name] = f"{found[name]},{versions}" if name in found else versions
+    return found
 
 
 def _requirement(required: Table) -> str:

@@ -134,8 +134,7 @@ def sweep(
             then=types(then),
         )
 
-    swept = {name for point in points.each for name in point.given}
-    plan = with_code(context, asked, code, plan_of, tell=_log.info, swept=swept)
+    plan = with_code(context, asked, code, plan_of, tell=_log.info, swept=points.values)
     show = _LogDisplay(context, yes=yes)
     again = RunsAgain(failed=retry_failed, cancelled=retry_cancelled, keep_code=keep_code)
     sent = send_sweep(context, plan, rate, show, again)

@@ -51,6 +51,9 @@ _QUOTA_PAUSE_S = 15.0
 _BEFORE, _LATE = timedelta(hours=1), timedelta(minutes=4)
 """The times before and after a job's end for which its memory use is read: samples come late."""
 
+_PLACES = re.compile(r"(?:/[\w.+-]+)*/slipway-\w+/(?:[\w.-]+/)*?code/|(?:/[\w.+-]+)+/(?=python[\d.]*: )")
+"""The folders before a file of the job's folder, and before Python: in a short line they displace the reason."""
+
 
 @dataclass(frozen=True)
 class Failure:
@@ -87,7 +90,7 @@ class Failure:
         # A launcher's error ends with its ways out, and its last word of a command with the files that are kept.
         lines = [line for line in self.lines if not line.lstrip().startswith(("why: ", "fix: "))] or self.lines
         last = reason_of_lines(lines).removeprefix("slipway: ").partition("; files kept: ")[0]
-        return f"{_between(last)} ({self.who or 'a replica'})" if lines else ""
+        return f"{_between(_PLACES.sub('', last))} ({self.who or 'a replica'})" if lines else ""
 
     @property
     def is_out_of_memory(self) -> bool:

@@ -33,6 +33,12 @@ _NO_FILE = re.compile(r"can't open file '(?:[^']*/)?([^'/]+)'")
 _RELATIVE = re.compile(r"ImportError: attempted relative import (?:with no known parent package|beyond top-level)")
 _CODE_FILE = re.compile(r'File "[^"]*/code/([^"]+)\.py", line')
 """A file of the job's folder in a traceback."""
+_PYTHON = re.compile(r"Package '[\w.-]+' requires a different Python: (\d+\.\d+)\S* not in '([^']+)'")
+_PYTHON_OF_UV = re.compile(
+    r"Python\s+version\s+\((\d+\.\d+)[^)]*\)\s+does\s+not\s+satisfy\s+Python\s*([<>=!~][^\s,]*)"
+    r"\s+and\s+[\w.-]+==1\.0\+\w+\s+depends"
+)
+"""What pip and uv write of code that supports other versions of Python than the image's."""
 _NO_PROGRAM = re.compile(r"(?:^|[\s:])([\w./-]+): (?:command )?not found\b")
 _STATUS = re.compile(r"\bstatus of (\d+)\b")
 _BY_CODE = {134: _NATIVE, 135: _LESS_SHARED, 136: _NATIVE, 139: _NATIVE}
@@ -61,7 +67,7 @@ def remedy(lines: Sequence[str], error: str = "", *, own_image: bool = False, ha
         return _LESS_SHARED
     if own_image and not has_folder and (lacking := _absent(text)):
         return f"no folder was given: add --code . if {lacking} is in yours, or install it in the template's image"
-    return _for_import(text, own_image=own_image) or _for_program(text) or _for_status(error)
+    return _for_python(text) or _for_import(text, own_image=own_image) or _for_program(text) or _for_status(error)
 
 
 def _absent(text: str) -> str:
@@ -78,6 +84,15 @@ def _for_import(text: str, *, own_image: bool) -> str:
     if found := _NOT_RUN.search(text):
         return f"correct the name {found[1]}: a module of your own must be in the folder, or in its src"
     return ""
+
+
+def _for_python(text: str) -> str:
+    found = _PYTHON.search(text) or _PYTHON_OF_UV.search(text)
+    if not found:
+        return ""
+    python, versions = found.groups()
+    setting = f'write requires-python = ">={python}" in pyproject.toml in place of {versions}'
+    return f"{setting} if the code runs on the image's Python {python}, or use an image of your own"
 
 
 def _for_program(text: str) -> str:

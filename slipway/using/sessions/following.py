@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
-from slipway.authoring.packages.slipway_exchange import LOST, Part, part_name, stop_name
+from slipway.authoring.packages.folder_packages import FILES
+from slipway.authoring.packages.slipway_exchange import LOST, Part, part_name, request_name, stop_name
 from slipway.base.errors import Interrupted, ResourceError
 from slipway.google.failures import NotFound
 from slipway.using.context import Context
@@ -26,6 +27,13 @@ def exit_code_of(ends: Iterable[Part]) -> int:
     return next((code for code in codes if code not in (0, INTERRUPTED)), max(codes, default=0))
 
 
+@dataclass(frozen=True)
+class Preparing:
+    """A session whose machine runs, and takes no run yet: why."""
+
+    why: str
+
+
 Show = Callable[[str, int, str], None]
 """Shows a text that a replica wrote to 1 or 2, for stdout or stderr."""
 
@@ -39,11 +47,12 @@ class RunFollower:
     run: SentRun
     show: Show
     #: Shows the state of a session that waits for its machines, and problems that pass.
-    tell: Callable[[Event], None]
+    tell: Callable[[Event | Preparing], None]
     _places: dict[str, int] = field(default_factory=dict, init=False)
     _ends: dict[str, Part] = field(default_factory=dict, init=False)
     _stops: int = field(default=0, init=False)
     _told_stops: int = field(default=0, init=False)
+    _told_preparing: bool = field(default=False, init=False)
 
     def __post_init__(self) -> None:
         self._places = dict.fromkeys(self.session.replicas, 1)
@@ -57,6 +66,7 @@ class RunFollower:
         if self.session.job.waits:
             self._await_machines()
         clock, looked = self.context.clock, self.context.clock.monotonic()
+        self._report_preparing()
         while len(self._ends) < len(self._places):
             if self._read_all():
                 looked = clock.monotonic()
@@ -100,6 +110,19 @@ class RunFollower:
                 self.session = replace(self.session, job=event.job)
                 if not event.job.waits:
                     return
+
+    def _report_preparing(self) -> None:
+        """Report once that the session has not begun: its machine installs packages before it takes the first run."""
+        if self._told_preparing or self.run.number != 1:
+            return
+        try:
+            self._storage.read(self.session.object(request_name(0)))
+        except NotFound:
+            self._told_preparing = True
+            installs = not self.run.request.files.keys().isdisjoint(FILES)
+            self.tell(Preparing("its machine installs packages" if installs else "its machine starts"))
+        except TRANSIENT:  # The next look reports it.
+            return
 
     def _read_all(self) -> bool:
         """Show the next part of each replica's output; False where no one has any."""

@@ -12,7 +12,7 @@ from slipway.google.jobs import VertexJob
 from slipway.using.context import Context
 from slipway.using.jobs.follower import Event, Progress, Trouble
 from slipway.using.jobs.roles import who_of
-from slipway.using.sessions.following import RunFollower
+from slipway.using.sessions.following import Preparing, RunFollower
 from slipway.using.sessions.sending import SentRun
 from slipway.using.sessions.session import Session
 
@@ -22,8 +22,10 @@ def followed(context: Context, session: Session, run: SentRun, note: Callable[[s
     then leaves it alone. Raises the errors of `RunFollower.code`, and Interrupted."""
     told: list[str] = []
 
-    def tell(event: Event) -> None:
-        if isinstance(event, Trouble):
+    def tell(event: Event | Preparing) -> None:
+        if isinstance(event, Preparing):
+            note(f"{session.name}  waits  {event.why}")
+        elif isinstance(event, Trouble):
             note(event.text)
         elif isinstance(event, Progress) and event.job.waits:
             why = event.why(context.now) or "for its machines"

@@ -90,6 +90,8 @@ class RunObjects:
     is_killed: bool = False
     #: The newest part of the output of each replica.
     parts: tuple[Location, ...] = ()
+    #: The names of the objects with the metrics.json of each replica.
+    metrics: tuple[str, ...] = ()
 
 
 def read_runs(context: Context, session: Session, numbers: Sequence[int] = (), limit: int = NEWEST) -> list[RunRecord]:
@@ -182,6 +184,7 @@ def _run_objects(
         ended=max(filter(None, ended), default=None) if len(ended) >= replicas else None,
         is_killed="stop-2" in times,
         parts=parts,
+        metrics=tuple(f"runs/{number:06}.{what}" for what in sorted(times) if what.startswith("metrics.")),
     )
 
 
@@ -213,7 +216,7 @@ def _read(storage: Storage, session: Session, run: RunObjects, now: datetime) ->
         failure_reason="",
         created=run.sent,
         ran=_seconds(run, now),
-        metrics=_metrics(storage, session, run.number),
+        metrics=_metrics(storage, session, run),
         files=request.files,
     )
     if len(ends) >= len(session.replicas):
@@ -241,10 +244,12 @@ def _seconds(run: RunObjects, now: datetime) -> float | None:
     return max(0.0, ((run.ended or now) - begin).total_seconds())
 
 
-def _metrics(storage: Storage, session: Session, number: int) -> Metrics:
+def _metrics(storage: Storage, session: Session, run: RunObjects) -> Metrics:
+    """Return the metrics that a run has sent as it ended, or those in its output."""
     if not session.job.output:
         return Metrics(why="the session has no output directory")
-    at = Location.parse(f"{session.job.output.rstrip('/')}/run-{number}/{FILE}")
+    in_output = Location.parse(f"{session.job.output.rstrip('/')}/run-{run.number}/{FILE}")
+    at = next((session.object(name) for name in run.metrics), in_output)
     try:
         return parse_metrics(storage.beginning(at, MOST_BYTES + 1))
     except NotFound:

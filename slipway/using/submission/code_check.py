@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from typing import Any
@@ -20,8 +21,11 @@ from slipway.authoring.packages.command_script import script_of
 from slipway.authoring.packages.folder_check import about, require_named
 from slipway.authoring.packages.folder_packages import FILES, FolderPackages, packages_of
 from slipway.authoring.packages.imported_modules import outer_modules
+from slipway.authoring.packages.installed_modules import InstalledModules
+from slipway.authoring.packages.outdated_lock import outdated
 from slipway.authoring.packages.own_modules import mistyped, require_own_modules
 from slipway.authoring.packages.packing import runs_any_folder
+from slipway.authoring.packages.python_versions import excluded_python
 from slipway.authoring.packages.working_tree import WorkingTree
 from slipway.base.formatting import join
 from slipway.model.catalog.template import Offer, Template, applying
@@ -37,18 +41,39 @@ def check_commands(
     asked: SubmissionRequest,
     source: CodeFolder,
     tree: WorkingTree,
-    swept: Collection[str],
+    swept: Mapping[str, Collection[str | None]],
     tell: Callable[[str], None],
 ) -> str:
-    """Check each command of a submission, as check_command does, and return the script that the first one starts.
-    `swept` are parameters that the points of a sweep give."""
-    scripts = []
+    """Check each command of a submission, as check_command does, and return the script that the first one starts; of
+    the commands of a sweep the one that all start. `swept` has the values of each parameter that points of
+    a sweep give, None for the other points."""
+    scripts: list[str] = []
+    said = _Once(tell)
     for parameter in template.parameters:
-        if parameter.command and parameter.name not in swept:
-            command = str(asked.params.get(parameter.name, parameter.default or ""))
-            check_command(template, asked, source, tree, command, tell)
-            scripts.append(script_of(command))
+        if not parameter.command:
+            continue
+        usual = str(asked.params.get(parameter.name, parameter.default or ""))
+        values = swept.get(parameter.name, (usual,))
+        each = dict.fromkeys(usual if value is None else value for value in values)
+        for place, command in enumerate(each):
+            report = said.tell if place < _MOST else None
+            check_command(template, asked, source, tree, command, report)
+        started = set(map(script_of, each))
+        scripts += started if len(started) == 1 else ()
     return next(filter(None, scripts), "")
+
+
+class _Once:
+    """Tells each line once: the commands of a sweep have many in common."""
+
+    def __init__(self, tell: Callable[[str], None]) -> None:
+        self._tell = tell
+        self._told = set[str]()
+
+    def tell(self, line: str) -> None:
+        if line not in self._told:
+            self._told.add(line)
+            self._tell(line)
 
 
 def check_command(
@@ -57,22 +82,30 @@ def check_command(
     source: CodeFolder,
     tree: WorkingTree,
     command: str,
-    tell: Callable[[str], None],
+    tell: Callable[[str], None] | None,
 ) -> None:
-    """Tell what a command needs and its job lacks. Raises ConfigError for a command that can't run as it is meant."""
+    """Report what a command needs and its job lacks; without `tell`, only reject. Raises ConfigError for a command that
+    can't run as it is meant."""
     require_named(tree, source.place, command)
     require_joined(command, asked.overrides.settings.replicas)
-    lines = [*about(tree, source.place, command), *hidden(tree.files, command)]
     packages = packages_of(tree.files, source.name, script_of(command))
     require_own_modules(tree.files, command, packages.code)
+    here, others = machines(template, asked)
+    if here:
+        require_no_runner(command, packages, here)
+    if tell is None:
+        return
+    lines = [*about(tree, source.place, command), *hidden(tree.files, command)]
     lines += mistyped(tree.files, command, packages.code)
     if packages.code:
         lines.append(f"modules also from {join(packages.code)}")
     lines += replaced(tree.files, packages)
-    here, others = machines(template, asked)
+    lines += outdated(tree.files, script_of(command))
     if here:
-        require_no_runner(command, packages, here)
-        lines += lacking(tree.files, command, packages, here, others)
+        script = script_of(command)
+        lines += excluded_python(tree.files, script, packages.python, here.image, here.python)
+        installed = InstalledModules(source.place, os.environ)
+        lines += lacking(tree.files, command, packages, here, others, installed.packages_of)
     for line in lines:
         tell(line)
 
@@ -118,7 +151,7 @@ def _of(offer: Offer, chosen: Mapping[str, Any]) -> Iterator[Machine]:
         image = prebuilt(str(task.get("executorImageUri", "")))
         if image:
             has_gpu = bool((pool.get("machineSpec") or {}).get("acceleratorType"))
-            yield Machine(image.name, image.framework, has_gpu, _words(offer, chosen))
+            yield Machine(image.name, image.framework, has_gpu, _words(offer, chosen), image.python)
 
 
 def _words(offer: Offer, chosen: Mapping[str, Any]) -> str:

@@ -14,6 +14,9 @@ from slipway.model.catalog.command_line import literal, refusal, with_shell
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.template import USUAL_SCRIPT, Template
 
+_MEMBERS = ("*", "*/*")
+"""The places of a workspace's members, as far as they are looked for."""
+
 
 def command_line(words: tuple[str, ...], folder: Path, *, has_parameters: bool = True) -> str:
     """Return the command as a parameter has it, for a shell where it needs one. One word alone is a line already, or a
@@ -62,12 +65,18 @@ def _require_known(word: str, folder: Path) -> None:
     text = project.read_text(encoding="utf-8", errors="replace") if project.is_file() else ""
     program = word.partition(" ")[0]
     near = nearest_program(program, text)
-    if near and not (folder / program).exists():
+    if near and not (folder / program).exists() and not _is_of_member(program, folder):
         raise ConfigError(
             f"{short(program)} is not a program of the folder's project",
             why=f"{PROJECT} names {near}",
             fix=f"did you mean {near}? A program {program} of the image runs by: slipway run -- env {program} …",
         )
+
+
+def _is_of_member(program: str, folder: Path) -> bool:
+    """Return whether a project in a subfolder names a program so, such as a member of a workspace."""
+    inner = [project for pattern in _MEMBERS for project in folder.glob(f"{pattern}/{PROJECT}")]
+    return any(is_of_project(program, project.parent) for project in inner)
 
 
 def is_of_project(word: str, folder: Path) -> bool:

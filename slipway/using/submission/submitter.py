@@ -4,11 +4,12 @@ falling back while it waits."""
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
 from slipway.base.errors import AnswerUnknown
@@ -305,14 +306,14 @@ def with_code(
     *,
     tell: Callable[[str], None],
     upload: bool = True,
-    swept: Collection[str] = (),
+    swept: Mapping[str, Collection[str | None]] = MappingProxyType({}),
     tree: WorkingTree | None = None,
 ) -> Planned:
     """Return the plan of `asked` with the code of a folder, or of what one is made of, packed in place of the
     template's, if any. It is uploaded once it is planned, so nothing is written for a submission with a mistake; `tell`
     is told what was packed.
-    `swept` are parameters that the points of a sweep give; `tree` has the folder's files where they are not on this
-    disk.
+    `swept` has the values of each parameter that points of a sweep give, None for the other points; `tree` has the
+    folder's files where they are not on this disk.
 
     Raises PolicyError where that is not allowed, ConfigError, and the errors of `plan`.
     """

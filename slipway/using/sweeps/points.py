@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from itertools import product
+from itertools import chain, product
 from math import prod
 
 from slipway.base.errors import ConfigError, Fix, together
@@ -88,6 +88,13 @@ class Points:
     source: str
     each: tuple[Point, ...]
     mistakes: tuple[PointMistake, ...] = ()
+
+    @property
+    def values(self) -> Mapping[str, list[str | None]]:
+        """The values of each parameter that a point gives, in the points' order; None for points that do not."""
+        given = [point.given for point in self.each]
+        names = dict.fromkeys(chain.from_iterable(given))
+        return {name: [str(each[name].text) if name in each else None for each in given] for name in names}
 
 
 def points(source: str, root: Node | None, mistakes: Iterable[PointMistake] = ()) -> Points:

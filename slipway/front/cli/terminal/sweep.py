@@ -149,8 +149,7 @@ def _planned(
     def plan(asked: SubmissionRequest) -> SweepPlan:
         return plan_sweep(context.catalog, asked, points, context.user, name, team=context.team, then=then)
 
-    swept = {name for point in points.each for name in point.given}
-    return with_code(context, asked, typed.code, plan, tell=screen.note, upload=upload, swept=swept)
+    return with_code(context, asked, typed.code, plan, tell=screen.note, upload=upload, swept=points.values)
 
 
 class SweepTerminal:

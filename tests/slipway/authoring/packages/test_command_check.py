@@ -1,6 +1,7 @@
 """What a command needs and its machines lack is reported before anything is sent."""
 
 import shlex
+from pathlib import Path
 
 import pytest
 
@@ -14,10 +15,11 @@ from slipway.authoring.packages.command_check import (
 )
 from slipway.authoring.packages.command_script import script_of
 from slipway.authoring.packages.folder_packages import FolderPackages, packages_of
+from slipway.authoring.packages.installed_modules import InstalledModules
 from slipway.authoring.packages.own_modules import mistyped, require_own_modules
 from slipway.base.errors import ConfigError
 
-CPU = Machine("sklearn-cpu.1-6", "scikit-learn", has_gpu=False)
+CPU = Machine("sklearn-cpu.1-6", "scikit-learn", has_gpu=False, python="3.10")
 GPU = Machine("pytorch-gpu.2-4.py310", "torch", has_gpu=True, words="--machine g2-standard-12")
 LOCKED = """
 [[package]]
@@ -34,6 +36,7 @@ HEADER = '# /// script\n# dependencies = ["six"]\n# ///\nimport cv2, torch\n'
 NONE = ": imported, in no list of packages, and image sklearn-cpu.1-6 is not known to have {}: list {}"
 OR = ", or --machine g2-standard-12"
 NO_PROGRAM = "image sklearn-cpu.1-6 has no such program"
+BEFORE = ", as the folder's packages are installed before it starts"
 UV = ": imported, in no list of packages, and image sklearn-cpu.1-6 is not known to have them: {}"
 UNLISTED = ": imported, in no list of packages, and image sklearn-cpu.1-6 is not known to have it: "
 TORCH = "! torch (by train.py)" + NONE.format("it", f"torch in requirements.txt{OR}")
@@ -129,10 +132,73 @@ def lines(files: dict[str, str], command: str, here: Machine = CPU) -> list[str]
             f"! accelerate: {NO_PROGRAM}: list accelerate in requirements.txt",
         ),
         ({}, "anything else", ""),
+        ({}, "ipython train.py", f"! ipython: {NO_PROGRAM}: list ipython in requirements.txt"),
+        ({}, "docker run x", f"! docker: {NO_PROGRAM}: run the command itself: the job is a container already"),
+        (
+            {},
+            "srun python x.py",
+            f"! srun: {NO_PROGRAM}: run the command itself, with --replicas N for several machines",
+        ),
+        ({}, "python3.12 -m x", "! python3.12: image sklearn-cpu.1-6 has Python 3.10: python"),
+        ({}, "python3.10 -m x", ""),
+        (
+            {},
+            "conda run -n ml python x.py",
+            f"! conda run: no image has an environment of yours: python x.py{BEFORE}",
+        ),
+        ({}, "conda run python x.py --name a", ""),
+        ({}, "python -c 'import torch; torch.ones(1)'", TORCH.replace("train.py", "the command")),
+        ({}, "python -c 'import os, numpy'", ""),
+        ({"train.py": ""}, "python -c 'import train'", ""),
+        (
+            {"run.sh": "set -e\nexport A=1\nuv run \\\n python train.py --lr 1\n"},
+            "bash run.sh",
+            f"! uv: {NO_PROGRAM}: python train.py --lr 1{BEFORE} (run.sh)",
+        ),
+        *(
+            ({"run.sh": f"{text}\n"}, "bash run.sh", "")
+            for text in ("pip install uv\nuv run x.py", "if true; then\n  uv run x.py\nfi", "uv sync || true")
+        ),
+        ({"run.sh": "curl https://astral.sh/uv | sh\nuv run x.py\n"}, "bash run.sh", ""),
     ],
 )
 def test_modules_and_programs_that_the_machine_lacks_are_told(files: dict[str, str], command: str, said: str) -> None:
     assert lines(files, command) == ([said] if said else [])
+
+
+@pytest.mark.parametrize(
+    ("locked", "module", "installed", "missing"),
+    [
+        ("opencv-python", "cv2", {}, ""),
+        ("opencv-contrib-python-headless", "cv2", {}, ""),
+        ("imbalanced-learn", "imblearn", {}, ""),
+        ("acme-core", "anvil", {}, ""),
+        ("acme-core", "anvil", {"anvil": {"acme-core"}}, ""),
+        ("acme-core", "anvil", {"anvil": {"acme-anvil"}}, "acme-anvil"),
+        ("pytorch-lightning", "lightning_fabric", {}, ""),
+        ("pytorch-lightning", "torchvision", {}, "torchvision"),
+        ("torch", "torchvision", {}, "torchvision"),
+        ("xarray", "ray", {}, "ray"),
+    ],
+)
+def test_of_a_lock_only_modules_whose_packages_are_known_are_reported_as_missing(
+    locked: str, module: str, installed: dict[str, set[str]], missing: str
+) -> None:
+    files = {"train.py": f"import {module}\n".encode(), "uv.lock": LOCKED.replace("lightning", locked).encode()}
+    packages = packages_of(files, "x", "train.py")
+    said = [*lacking(files, "python train.py", packages, CPU, [], lambda name: installed.get(name, ()))]
+    assert said == ([f"! {module} (by train.py){UNLISTED}uv add {missing}"] if missing else [])
+
+
+def test_the_packages_that_bring_a_module_are_those_of_a_virtual_environment(tmp_path: Path) -> None:
+    place = tmp_path / ".venv" / "lib" / "python3.12" / "site-packages"
+    (place / "cv2").mkdir(parents=True)
+    recorded = place / "Opencv_Python-4.dist-info"
+    recorded.mkdir()
+    (recorded / "METADATA").write_text("Metadata-Version: 2.1\nName: Opencv_Python\nVersion: 4\n")
+    (recorded / "RECORD").write_text("cv2/__init__.py,,\nlicense/x,,\n")
+    modules = InstalledModules(tmp_path, {"CONDA_PREFIX": str(tmp_path / "none")})
+    assert modules.packages_of("cv2") == {"opencv-python"} and not modules.packages_of("license")
 
 
 def test_a_machine_whose_image_has_them_lacks_nothing() -> None:
@@ -292,6 +358,14 @@ def test_a_module_that_can_t_run_is_refused(command: str, what: str, fix: str) -
 def test_a_module_or_a_program_that_is_nearly_one_of_the_folder_is_reported(command: str, line: str) -> None:
     require_own_modules(OWN, command)
     assert [*mistyped(OWN, command)] == ([line] if line else [])
+
+
+def test_a_program_of_a_workspace_s_member_is_known_if_a_job_has_the_member() -> None:
+    scripts = b'[project]\nname = "go"\n[project.scripts]\nmytrain2 = "go.cli:main"\n'
+    files = {**OWN, "apps/go/pyproject.toml": scripts}
+    assert [*mistyped(files, "mytrain2", ["apps/go/src"])] == []
+    not_required = "! mytrain2 is a program of apps/go, which pyproject.toml does not require: uv add ./apps/go"
+    assert [*mistyped(files, "mytrain2")] == [not_required]
 
 
 @pytest.mark.parametrize(

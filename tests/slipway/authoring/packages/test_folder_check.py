@@ -73,6 +73,21 @@ def test_what_may_run_is_not_refused(folder: Path, command: str) -> None:
     require_named(read(folder), folder, command)
 
 
+@pytest.mark.parametrize("word", [".", "./", "--dir=.", "scripts/..", "scripts/.", "./scripts/../scripts/"])
+def test_the_folder_itself_and_a_folder_with_packed_files_are_packed(folder: Path, word: str) -> None:
+    assert f"{word} (" not in told(folder, f"sh -c 'pip install -e {word} && bash scripts/run.sh'")
+
+
+def test_a_script_of_this_machine_outside_of_the_folder_is_refused(folder: Path, tmp_path: Path) -> None:
+    (tmp_path / "else where").mkdir()
+    script = tmp_path / "else where" / "train.py"
+    script.touch()
+    with pytest.raises(ConfigError, match="which is not packed") as error:
+        require_named(read(folder), folder, f"python '{script}' --lr 1")
+    assert error.value.fix == f"--code '{script.parent}', and train.py in the command"
+    require_named(read(folder), folder, f"python {tmp_path}/absent.py")
+
+
 def test_what_the_command_or_the_code_names_and_git_ignores_is_told(folder: Path, tmp_path: Path) -> None:
     (tmp_path / "elsewhere").mkdir()
     (folder / "far").symlink_to(tmp_path / "elsewhere")

@@ -4,11 +4,13 @@ Against the storage of the local cloud. Whole jobs of the template are run by te
 """
 
 import ast
+import io
 import json
 import os
 import signal
 import subprocess
 import sys
+import tarfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,6 +18,9 @@ from pathlib import Path
 import pytest
 
 from slipway.authoring.packages import source_package
+from slipway.authoring.packages.folder_packages import FolderPackages
+from slipway.authoring.packages.project_metadata import metadata_of
+from slipway.authoring.packages.source_package import assemble, script_sources
 
 from .conftest import Between, Bucket, put_launcher
 
@@ -161,6 +166,7 @@ none = "my_train.cli:main"
 """
 CLI = """
 import sys
+import tarfile
 def main():
     print("trains", *sys.argv[1:])
     return 3
@@ -185,6 +191,13 @@ def test_a_command_of_the_project_runs_as_where_it_is_installed(
     replica.install({"pyproject.toml": PROJECT, "src/my_train/__init__.py": "", "src/my_train/cli.py": CLI})
     ended, out, err = replica.run(command)
     assert ended == code and f"\n{said}" in out, (out, err)
+
+
+def test_a_command_of_a_workspace_s_member_runs(replica: Replica) -> None:
+    replica.install({"pyproject.toml": PROJECT, "apps/go/src/go/__init__.py": "", "apps/go/src/go/cli.py": CLI})
+    (replica.folder / "site" / "slipway_sources.py").write_text(MEMBER)
+    assert "\ntrains x\n" in replica.run("go-train x")[1]
+    assert replica.run("go-no x")[0] == 70
 
 
 WORDS = [
@@ -284,6 +297,21 @@ def test_modules_of_the_folder_s_projects_come_before_the_image_s_packages(repli
     assert (code, err) == (0, "") and "\n1 2 loaded\n" in out
 
 
+def test_the_metadata_of_the_folder_s_project_is_found(replica: Replica) -> None:
+    """Code that takes its `__version__` from there starts, and finds its plug-ins."""
+    project = '[project]\nname = "my.Train"\nversion = "1.2"\n[project.entry-points.runs]\na = "x:y"\n'
+    files = {"pyproject.toml": project.encode(), "libs/a/pyproject.toml": b'[project]\nname = "b"\n'}
+    replica.install({"train.py": METADATA})
+    packages = FolderPackages(metadata=metadata_of(files, ["libs/a/src"]))
+    packed = assemble("script", script_sources(files), packages).content
+    with tarfile.open(fileobj=io.BytesIO(packed)) as archive:
+        archive.extract("script-1.0/slipway_sources.py", replica.folder, filter="data")
+    (replica.folder / "script-1.0/slipway_sources.py").rename(replica.folder / "site" / "slipway_sources.py")
+    code, out, err = replica.run("python train.py")
+    assert (code, err) == (0, "") and "\n1.2 0+unknown x:y\n" in out
+    assert not metadata_of({**files, "pyproject.toml": b"[project]\ndependencies = []\n"}, [])
+
+
 @pytest.mark.parametrize(
     ("signal_", "said"),
     [
@@ -304,6 +332,15 @@ def test_what_it_wrote_is_kept_and_its_exit_code_is_the_jobs(replica: Replica) -
     assert "ended with 3; files kept: 3" in out
 
 
+MEMBER = """FOLDERS = ['apps/go/src']
+POINTS = '[console_scripts]\\ngo-train = go.cli:main\\n\\n[runs]\\ngo-no = x:y\\n'
+METADATA = {'go-1.dist-info/entry_points.txt': POINTS}
+"""
+METADATA = """
+from importlib.metadata import entry_points, version
+
+print(version("my-train"), version("b"), entry_points(group="runs")["a"].value)
+"""
 BESIDE = """
 from pathlib import Path
 for name in ("lightning_logs/version_0/a.ckpt", "wandb/run", "__pycache__/x.pyc", "notes.txt"):

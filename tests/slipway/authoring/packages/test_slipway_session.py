@@ -221,7 +221,18 @@ print(place.name, *sorted(path.name for path in place.iterdir()), flush=True)
 (place / sys.argv[1]).touch()
 exec(pathlib.Path("counts.py").read_text()) if "waits" in sys.argv else None
 """
+METRICS = """import os
+open(os.environ["SLIPWAY_OUTPUT"] + "/metrics.json", "w").write('{"loss": 1}')
+"""
 GOES_ON = "slipway: goes on with what run {} has left of $SLIPWAY_OUTPUT\n"
+
+
+def test_the_metrics_of_a_run_are_sent_before_its_end(held: Held) -> None:
+    (held.folder / "output").mkdir()
+    held.start(SLIPWAY_OUTPUT=str(held.folder / "output"))
+    assert held.run("python metrics.py", metrics_py=METRICS)[0] == 0
+    assert held.exchange.read(exchange.metrics_name(1, CHIEF)) == b'{"loss": 1}'
+    assert held.run("python -c pass")[0] == 0 and held.exchange.read(exchange.metrics_name(2, CHIEF)) is None
 
 
 def test_a_run_begins_with_an_empty_output_or_with_that_of_the_run_before(held: Held) -> None:

@@ -47,6 +47,18 @@ def test_json_is_one_document_of_the_plan_the_job_or_its_end(open_to_commands: S
     assert json.loads(said)["job"]["ended"] is False
 
 
+def test_the_commands_of_a_sweep_are_checked_before_anything_is_sent(open_to_commands: Stack) -> None:
+    (open_to_commands.folder / "a.py").write_text("import uncommon\n")
+    sweep = open_to_commands.folder / "s.csv"
+    words = ("submit", "hello", "--code", ".", "--sweep", "s.csv", "--dry-run")
+    sweep.write_text("command\npython train.py\npython nope.py\n")
+    done = open_to_commands.run(*words)
+    assert done.code == 2 and "has no nope.py, which the command starts" in done.err
+    sweep.write_text("command\npython a.py x.txt\npython a.py ../x\npython a.py ../x 2\n")
+    done = open_to_commands.well(*words)
+    assert (done.out + done.err).count("../x is not in the folder") == 1
+
+
 @pytest.mark.journey
 def test_json_waits_for_the_end_of_a_job_that_is_not_detached(open_to_commands: Stack) -> None:
     done = open_to_commands.run("run", "-o", "json", "--", "python", "-c", "raise SystemExit(3)")
