@@ -6,12 +6,12 @@ https://docs.cloud.google.com/iam/docs/roles-permissions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from slipway.answers.comparison import Comparison, Side
 from slipway.deploying.deployment.workspace_plan import ACT_AS
 from slipway.deploying.engine.grants import Grant, form, grants
-from slipway.deploying.engine.preview import UNKNOWN, Resource
+from slipway.deploying.engine.preview import UNKNOWN, Preview
 from slipway.deploying.engine.touched import ACCOUNT as ACCOUNT_TYPE
 from slipway.deploying.engine.touched import BUCKET, Fate, Touched
 from slipway.model.findings.finding import Subject
@@ -112,17 +112,6 @@ def held(
     comparison: Comparison, side: Side, is_wanted: Callable[[Grant], bool] = lambda grant: True
 ) -> Mapping[Right, str]:
     """Return the rights that wanted grants give on one side, each with its condition; empty for none."""
-    both = {each: _rights(comparison, each, is_wanted) for each in Side}
-    found = dict(both[side])
-    # A right in all buckets includes each bucket that a grant of either side names.
-    for member, right, subject in (*both[Side.BEFORE], *both[Side.AFTER]):
-        wider = (member, _EVERYWHERE.get(right, ""), Subject("project", comparison.new.project))
-        if wider in found:
-            found.setdefault((member, right, subject), found[wider])
-    return found
-
-
-def _rights(comparison: Comparison, side: Side, is_wanted: Callable[[Grant], bool]) -> dict[Right, str]:
     found: dict[Right, str] = {}
     for grant in filter(is_wanted, granted(comparison, side)):
         subject = subject_of(grant, comparison)
@@ -131,6 +120,28 @@ def _rights(comparison: Comparison, side: Side, is_wanted: Callable[[Grant], boo
             # The same right without a condition includes it.
             found[key] = grant.condition if found.get(key, grant.condition) else ""
     return found
+
+
+def including(found: Mapping[Right, str], asked: Iterable[Right], project: str) -> Mapping[Right, str]:
+    """Return rights with those asked for that wider ones of them include."""
+    included = dict(found)
+    for right in asked:
+        for wider in _wider(right, project):
+            if wider in found:
+                included.setdefault(right, found[wider])
+    return included
+
+
+def _wider(right: Right, project: str) -> Iterator[Right]:
+    """Yield the rights that include one: of the whole domain, of the public, and on the whole project."""
+    member, action, subject = right
+    # A group may have members of other domains.
+    members = [member, *PUBLIC]
+    if member.startswith("user:"):
+        members.append(f"domain:{domain_of(member)}")
+    for each in members:
+        yield each, action, subject
+        yield each, _EVERYWHERE.get(action, ""), Subject("project", project)
 
 
 def resource_subject(touched: Touched) -> Subject:
@@ -148,34 +159,31 @@ def resource_subject(touched: Touched) -> Subject:
 
 def granted(comparison: Comparison, side: Side) -> tuple[Grant, ...]:
     """Return the grants of the program on one side, those that it leaves unchanged included; none without a preview."""
-    preview = comparison.preview
-    if preview is None:
-        return ()
     found: dict[Grant, None] = {}
     deleted: set[Grant] = set()
-    for touched in comparison.touched:
-        if form(touched.type) is None:
-            continue
+    for touched in _all_resources(comparison):
         before = tuple(grants(touched, touched.old))
         if side is Side.BEFORE:
             found.update(dict.fromkeys(before))
             continue
-        found.update(dict.fromkeys(grants(touched, _state_after(touched))))
+        state = touched.new or touched.old
+        if touched.goes:
+            state = touched.new
+        found.update(dict.fromkeys(grants(touched, state)))
         if touched.fate is Fate.DELETED:
             # Pulumi deletes last, so that the member loses the role even if another resource grants it too.
             deleted.update(before)
-    changed = {step.urn for step in preview.steps}
-    for urn, step in preview.standing.items():
-        if urn not in changed:
-            unchanged = Touched(Fate.CHANGED, step.type, step.name, step.parent)
-            found.update(dict.fromkeys(grants(unchanged, step.old)))
     return tuple(grant for grant in found if grant not in deleted)
 
 
-def _state_after(touched: Touched) -> Resource | None:
-    if touched.new is not None or touched.goes:
-        return touched.new
-    return touched.old
+def _all_resources(comparison: Comparison) -> Iterator[Touched]:
+    """Yield the resources of the program, the unchanged ones too."""
+    yield from comparison.touched
+    preview = comparison.preview or Preview()
+    changed = {step.urn for step in preview.steps}
+    for urn, step in preview.standing.items():
+        if urn not in changed:
+            yield Touched(Fate.CHANGED, step.type, step.name, step.parent, old=step.old, new=step.old)
 
 
 def shown_member(member: str) -> str:
