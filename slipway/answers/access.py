@@ -8,10 +8,12 @@ from functools import cached_property
 
 from slipway.answers.answer import Answer, Difference
 from slipway.answers.comparison import DAYS, Comparison, Side
+from slipway.answers.job_needs import needs
 from slipway.answers.opened import opened
 from slipway.answers.rights import (
     ACCOUNT,
     PUBLIC,
+    SUBMITTERS,
     Right,
     created_names,
     domain_of,
@@ -24,6 +26,7 @@ from slipway.answers.rights import (
 )
 from slipway.base.formatting import counted, few, first_lines, join
 from slipway.deploying.engine.grants import Grant
+from slipway.deploying.engine.preview import UNKNOWN
 from slipway.deploying.engine.touched import Fate
 from slipway.google.catalog.lookup import groups_of
 from slipway.google.jobs import VertexJob
@@ -36,7 +39,6 @@ from slipway.model.labels import CODE_LABEL, SESSION_LABEL, URGENT_LABEL, user_v
 
 QUESTION = "access"
 _MOST_LISTED = 50
-_SUBMITTERS, _OTHERS = "submitters", "submitters without a team"
 
 
 @dataclass(frozen=True)
@@ -51,10 +53,16 @@ class _Permission:
     is_used: Callable[[VertexJob], bool] = lambda job: True
 
 
-_SUBMIT, _SUBMIT_AS, _TEAM = "submit jobs", "submit jobs and run code as it", "submit for the team"
-_CLUSTER, _SESSION = "run jobs on it", "run on its machines"
-_CODE, _SHELL = "run unreviewed code (`--code`)", "open a shell in job machines (`--shell`)"
-_PREEMPT, _BOARD, _NOTIFY = "preempt running jobs of others", "see all jobs and costs", "receive job notifications"
+_SUBMIT = "submit jobs"
+_SUBMIT_AS = "submit jobs and run code as it"
+_TEAM = "submit for the team"
+_CLUSTER = "run jobs on it"
+_SESSION = "run on its machines"
+_CODE = "run unreviewed code (`--code`)"
+_SHELL = "open a shell in job machines (`--shell`)"
+_PREEMPT = "preempt running jobs of others"
+_BOARD = "see all jobs and costs"
+_NOTIFY = "receive job notifications"
 _OF_GRANT = _Permission()
 _PERMISSIONS: Mapping[str, _Permission] = {
     _SUBMIT: _Permission("slipway:workspace.submitters", True),
@@ -93,43 +101,40 @@ def _own_rights(comparison: Comparison, side: Side) -> dict[Right, str]:
         *_teams(comparison, facts.catalog),
         *_sessions(comparison, facts.catalog),
         *_switches(comparison, facts),
+        *_code(facts),
     )
     return {**_by_grants(comparison, side), **dict.fromkeys(declared, "")}
 
 
 def _submitters(comparison: Comparison, facts: Facts) -> Iterator[Right]:
-    """Yield who can submit as which service account. An account under the same name or address is the same."""
+    """Yield who can submit, and as which service account."""
     for member in facts.submitters:
         yield member, _SUBMIT, Subject("workspace", comparison.stack)
-    names = comparison.before.trainers.keys() & comparison.after.trainers.keys()
-    for name, trainer in facts.trainers.items():
-        subject = Subject(ACCOUNT, name if name in names else trainer.account)
+    for trainer in facts.trainers.values():
         for member in trainer.submitters:
-            yield member, _SUBMIT_AS, subject
+            yield member, _SUBMIT_AS, Subject(ACCOUNT, trainer.account)
 
 
 def _teams(comparison: Comparison, catalog: Catalog) -> Iterator[Right]:
-    """Yield who is in the teams of both sides, and which of these teams can use the clusters of both sides."""
-    teams = sorted(comparison.old.teams.keys() & comparison.new.teams.keys())
+    """Yield who is in the teams of both sides, and who can use the clusters of both sides."""
     people = {*comparison.before.people} & {*comparison.after.people}
-    for team in teams:
+    for team in sorted(comparison.old.teams.keys() & comparison.new.teams.keys()):
         for member in sorted(people.intersection(catalog.teams[team].submitters)):
             yield member, _TEAM, Subject("team", team)
-    everyone = [f"team {team}" for team in teams]
-    if not all(groups_of(comparison.old, [member]) for member in people) or not teams:
-        everyone.append(_OTHERS)
     for name in sorted(comparison.old.clusters.keys() & comparison.new.clusters.keys()):
-        owners = {f"team {team}" for team in catalog.owners(name)} or everyone
-        for user in everyone:
-            if user in owners:
-                yield user, _CLUSTER, Subject("cluster", name)
+        for team in catalog.owners(name):
+            yield f"team {team}", _CLUSTER, Subject("cluster", name)
+        if not catalog.owners(name):
+            yield SUBMITTERS, _CLUSTER, Subject("cluster", name)
 
 
 def _sessions(comparison: Comparison, catalog: Catalog) -> Iterator[Right]:
     """Yield which pools of both sides sessions can use."""
-    for pool in sorted(_pools(comparison.old) & _pools(comparison.new)):
-        if catalog.sessions is None or catalog.sessions.pools is None or pool in catalog.sessions.pools:
-            yield "sessions", _SESSION, Subject("pool", pool)
+    pools = _pools(comparison.old) & _pools(comparison.new)
+    if catalog.sessions is not None and catalog.sessions.pools is not None:
+        pools = pools.intersection(catalog.sessions.pools)
+    for pool in sorted(pools):
+        yield "sessions", _SESSION, Subject("pool", pool)
 
 
 def _pools(catalog: Catalog) -> set[str]:
@@ -145,36 +150,51 @@ def _switches(comparison: Comparison, facts: Facts) -> Iterator[Right]:
     """Yield the rights that a setting of the workspace gives."""
     catalog = facts.catalog
     workspace = Subject("workspace", comparison.stack)
-    for account in sorted(_accounts_with_code(facts)):
-        yield _SUBMITTERS, _CODE, Subject(ACCOUNT, account)
     for member in catalog.urgent or ():
         yield member, _PREEMPT, workspace
-    if catalog.shell:
-        yield _SUBMITTERS, _SHELL, workspace
-    if catalog.board:
-        yield "readers of the catalog bucket", _BOARD, workspace
-    if catalog.notify:
-        yield f"the receiver in secret `{catalog.notify.partition('/versions/')[0]}`", _NOTIFY, workspace
+    switches = {
+        (SUBMITTERS, _SHELL): catalog.shell,
+        ("readers of the catalog bucket", _BOARD): catalog.board,
+        (f"the receiver in secret `{(catalog.notify or '').partition('/versions/')[0]}`", _NOTIFY): catalog.notify,
+    }
+    for (member, right), is_on in switches.items():
+        if is_on:
+            yield member, right, workspace
 
 
-def _accounts_with_code(facts: Facts) -> set[str]:
-    """Return the service accounts that a submitter's own code can run as."""
-    accounts: set[str] = set()
+def _code(facts: Facts) -> Iterator[Right]:
+    """Yield the service accounts that a submitter's own code can run as."""
+    if not facts.code:
+        return
     for template in facts.catalog.templates.values():
-        if facts.code and template.takes_code:
-            accounts.update(str(offer.spec.get("serviceAccount") or facts.catalog.trainer) for offer in template.offers)
-    return accounts
+        if template.takes_code:
+            for offer in template.offers:
+                account = offer.spec.get("serviceAccount") or facts.catalog.trainer
+                yield SUBMITTERS, _CODE, Subject(ACCOUNT, str(account))
 
 
 def _by_grants(comparison: Comparison, side: Side) -> Mapping[Right, str]:
     leaving = (Fate.DELETED, Fate.REPLACED, Fate.FORGOTTEN)
     gone = {touched.physical for touched in comparison.touched if touched.fate in leaving}
+    declared = {*_declared_members(comparison.before), *_declared_members(comparison.after)}
+    # Of those who remain submitters, the roles on the project are compared.
+    remaining = {*comparison.before.people} & {*comparison.after.people}
 
     def is_wanted(grant: Grant) -> bool:
-        # The workspace's own grants follow from the stack file.
-        return not grant.ours and gone.isdisjoint((grant.place, grant.member.partition(":")[2]))
+        followed = declared if grant.what else declared - remaining
+        is_followed = grant.member in followed or grant.member.startswith(UNKNOWN)
+        is_gone = not gone.isdisjoint((grant.place, grant.member.partition(":")[2]))
+        return not is_gone and not (grant.ours and is_followed)
 
     return held(comparison, side, is_wanted)
+
+
+def _declared_members(facts: Facts) -> Iterator[str]:
+    """Yield the members whose grants by the workspace follow from the stack file, which is compared."""
+    yield from facts.people
+    yield from facts.shared
+    for account in (*facts.kept, facts.catalog.trainer, *facts.catalog.trainers.values()):
+        yield f"serviceAccount:{account}"
 
 
 @dataclass(frozen=True)
@@ -220,11 +240,10 @@ class _Change:
         return [str(side.values["condition"]) for side in sides]
 
     @property
-    def words(self) -> str:
-        """The right with its condition, such as read objects (condition `none` → `night`)."""
-        conditions = self.conditions
-        shown = " → ".join(f"`{condition or 'none'}`" for condition in conditions)
-        return f"{self.right} (condition {shown})" if any(conditions) else self.right
+    def condition(self) -> str:
+        """The condition on each side that has the right, such as (condition `none` → `night`)."""
+        shown = " → ".join(f"`{condition or 'none'}`" for condition in self.conditions)
+        return f" (condition {shown})" if any(self.conditions) else ""
 
     @property
     def is_loss(self) -> bool:
@@ -246,23 +265,14 @@ class _Change:
         return bool(domain and self.context.domains) and not known
 
     @property
-    def account(self) -> str:
-        """The address of the subject, if it is a service account."""
-        facts = self.comparison.before if self.is_loss else self.comparison.after
-        trainer = facts.trainers.get(self.subject.name)
-        return trainer.account if trainer else self.subject.name
-
-    @property
     def is_mild(self) -> bool:
         """Whether a submitter has the right anyway, or the resource is created empty by this change."""
         if self.right == _SUBMIT_AS:
             before = self.comparison.before
             existing = {trainer.account for trainer in before.trainers.values()} | self.comparison.after.adopted
-            return self.account not in {before.catalog.trainer, *existing}
+            return self.subject.name not in {before.catalog.trainer, *existing}
         is_created = self.subject.what.startswith("new ") or self.subject.name in self.context.created
-        return (
-            is_created or self.permission.is_mild or is_of_submitters(self.right, self.subject, self.comparison)
-        )
+        return is_created or self.permission.is_mild or is_of_submitters(self.right, self.subject, self.comparison)
 
     @cached_property
     def grade(self) -> Grade:
@@ -283,7 +293,7 @@ class _Change:
         return tuple(job for job in recent if self._is_by_member(job) and self._is_on_subject(job))
 
     def _is_by_member(self, job: VertexJob) -> bool:
-        if self.subject.what == "cluster":
+        if self.right == _CLUSTER:
             return self._is_shut_out(job)
         if ":" not in self.member:
             return True
@@ -294,28 +304,24 @@ class _Change:
         return job.team in (*teams, "") and job.user not in self.context.users
 
     def _is_shut_out(self, job: VertexJob) -> bool:
-        """Return whether a job is the team's, and its user is in no team that can still use the cluster."""
+        """Return whether neither the job's team nor its user can use the cluster any more."""
         catalog = self.comparison.new
+        owners = catalog.owners(self.subject.name)
         listed: list[str] = []
-        for team in catalog.owners(self.subject.name):
+        for team in owners:
             listed += catalog.teams[team].submitters
-        team = f"team {job.team}" if job.team in self.comparison.old.teams else _OTHERS
-        return self.member == team and job.user not in _users(listed)
+        return job.team not in owners and job.user not in _users(listed)
 
     def _is_on_subject(self, job: VertexJob) -> bool:
-        name = self.subject.name
-        cluster = self.comparison.old.clusters.get(self.subject.cluster)
-        environment = " ".join(variable for pool in job.worker_pools for variable in pool.env)
-        is_own = self.member == f"serviceAccount:{job.service_account}"
-        used = {
-            "cluster": cluster is not None and job.persistent_resource_id == cluster.id,
-            "pool": cluster is not None and job.persistent_resource_id == cluster.id,
-            "team": job.team == name,
-            "bucket": name in job.buckets,
-            "secret": f"/secrets/{name}/" in environment,
-            ACCOUNT: is_own or job.service_account == self.account,
-        }
-        return used.get(self.subject.what, True)
+        what = self.subject.what
+        if what == "team":
+            return job.team == self.subject.name
+        if self.subject.cluster:
+            cluster = self.comparison.old.clusters.get(self.subject.cluster)
+            return cluster is not None and job.persistent_resource_id == cluster.id
+        if what == ACCOUNT and self.member == f"serviceAccount:{job.service_account}":
+            return True
+        return what not in ("bucket", "secret", ACCOUNT) or self.subject in needs(self.comparison, job)
 
     @property
     def rank(self) -> tuple[int, int, int, int]:
@@ -388,7 +394,7 @@ def _finding(kind: str, changes: list[_Change], sentence: str, fix: str) -> Find
     members = list(dict.fromkeys(change.member for change in changes))
     field = worst.permission.field
     found = KINDS[kind].of(worst.subject, sentence, fix, grade=worst.grade, field=field, members=members)
-    details = [f"{shown_member(change.member)}: {change.words}" for change in changes]
+    details = [f"{shown_member(change.member)}: {change.right}{change.condition}" for change in changes]
     return replace(found, details=tuple(first_lines(details, _MOST_LISTED)) if len(details) > 1 else ())
 
 
@@ -401,4 +407,5 @@ def _members(changes: list[_Change]) -> str:
 
 def _strongest(changes: list[_Change]) -> str:
     """Return the two strongest rights of the first member."""
-    return join(list(dict.fromkeys(change.words for change in changes if change.member == changes[0].member))[:2])
+    rights = dict.fromkeys(change.right for change in changes if change.member == changes[0].member)
+    return f"{join(list(rights)[:2])}{changes[0].condition}"

@@ -17,6 +17,8 @@ from slipway.deploying.engine.touched import BUCKET, Fate, Touched
 from slipway.model.findings.finding import Subject
 
 ACCOUNT = "service account"
+SUBMITTERS = "submitters"
+"""All submitters, as a member."""
 Right = tuple[str, str, Subject]
 """A member, what they can do, and the resource."""
 PUBLIC: Mapping[str, str] = {
@@ -25,11 +27,28 @@ PUBLIC: Mapping[str, str] = {
 }
 """Members that stand for the public."""
 
-_LIST, _READ, _CREATE, _WRITE = "list objects", "read objects", "create objects", "overwrite and delete objects"
-_SHARE, _BUCKET = "grant access to objects", "change and delete the bucket"
-_VIEW_JOBS, SUBMIT = "list jobs", "submit and cancel jobs"
-_VIEW, _EDIT, _OWN = "read most resources", "change and delete most resources", "grant any role to anyone"
-_ACT, _TOKENS, _SECRET = "run code as the account", "create access tokens of the account", "read the secret"
+VERBS = {
+    Fate.CREATED: "is created",
+    Fate.ADOPTED: "is imported",
+    Fate.REPLACED: "is replaced",
+    Fate.DELETED: "is deleted",
+    Fate.FORGOTTEN: "is no longer managed; it is kept and billed",
+}
+
+_LIST = "list objects"
+_READ = "read objects"
+_CREATE = "create objects"
+_WRITE = "overwrite and delete objects"
+_SHARE = "grant access to objects"
+_BUCKET = "change and delete the bucket"
+_VIEW_JOBS = "list jobs"
+SUBMIT = "submit and cancel jobs"
+_VIEW = "read most resources"
+_EDIT = "change and delete most resources"
+_OWN = "grant any role to anyone"
+_ACT = "run code as the account"
+_TOKENS = "create access tokens of the account"
+_SECRET = "read the secret"
 _RIGHTS: Mapping[str, tuple[str, ...]] = {
     "roles/viewer": (_VIEW,),
     "roles/editor": (_VIEW, _EDIT),
@@ -65,7 +84,20 @@ _EVERYWHERE: Mapping[str, str] = {
 }
 """The same rights of a role on a project, a folder or an organisation."""
 _WIDE = ("", "folder", "organisation")
-_STRONGEST = (_OWN, _EVERYWHERE[_TOKENS], _EVERYWHERE[_ACT], _EDIT, _TOKENS, _ACT, _SHARE, _BUCKET, _WRITE, SUBMIT)
+_STRONGEST = (
+    _OWN,
+    _EVERYWHERE[_TOKENS],
+    _EVERYWHERE[_ACT],
+    _EDIT,
+    _TOKENS,
+    _ACT,
+    _SHARE,
+    _BUCKET,
+    _WRITE,
+    SUBMIT,
+    _SECRET,
+    _READ,
+)
 
 _OF_SUBMITTERS = frozenset({_VIEW_JOBS, SUBMIT, "read quotas", "read metrics", "read logs"})
 _OF_SUBMITTERS_ON_BUCKETS = frozenset({_LIST, _READ, _CREATE})
@@ -139,9 +171,28 @@ def _wider(right: Right, project: str) -> Iterator[Right]:
     members = [member, *PUBLIC]
     if member.startswith("user:"):
         members.append(f"domain:{domain_of(member)}")
+    if member.startswith("team "):
+        members.append(SUBMITTERS)
     for each in members:
         yield each, action, subject
         yield each, _EVERYWHERE.get(action, ""), Subject("project", project)
+
+
+def fate_text(touched: Touched) -> str:
+    """Return what happens to a resource and its contents, such as `is deleted with all objects`."""
+    verb = VERBS.get(touched.fate, "")
+    if not touched.goes:
+        return verb
+    is_protected = touched.old is not None and touched.old.protected
+    if not touched.destroyed:
+        return f"{verb}; the old one is kept"
+    if is_protected or touched.was.get("deletionProtection") or touched.was.get("deletionPolicy") == "PREVENT":
+        return f"{verb}, which fails while it is protected"
+    if touched.type != BUCKET:
+        return verb
+    return (
+        f"{verb} with all objects" if touched.was.get("forceDestroy") else f"{verb}, which fails while it has objects"
+    )
 
 
 def resource_subject(touched: Touched) -> Subject:
