@@ -35,7 +35,7 @@ from slipway.model.catalog.model import Catalog
 from slipway.model.facts import Facts
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
-from slipway.model.labels import CODE_LABEL, SESSION_LABEL, URGENT_LABEL, user_values
+from slipway.model.labels import CODE_LABEL, URGENT_LABEL, user_values
 
 QUESTION = "access"
 _MOST_LISTED = 50
@@ -57,7 +57,6 @@ _SUBMIT = "submit jobs"
 _SUBMIT_AS = "submit jobs and run code as it"
 _TEAM = "submit for the team"
 _CLUSTER = "run jobs on it"
-_SESSION = "run on its machines"
 _CODE = "run unreviewed code (`--code`)"
 _SHELL = "open a shell in job machines (`--shell`)"
 _PREEMPT = "preempt running jobs of others"
@@ -69,7 +68,6 @@ _PERMISSIONS: Mapping[str, _Permission] = {
     _SUBMIT_AS: _Permission("slipway:trainers"),
     _CLUSTER: _Permission("slipway:teams", True),
     _TEAM: _Permission("slipway:teams", True),
-    _SESSION: _Permission("slipway:sessions", True, lambda job: SESSION_LABEL in job.labels),
     _CODE: _Permission("slipway:workspace.code", False, lambda job: CODE_LABEL in job.labels),
     _SHELL: _Permission("slipway:workspace.shell", False, lambda job: job.asks_shell),
     _PREEMPT: _Permission("slipway:workspace.urgent", False, lambda job: URGENT_LABEL in job.labels),
@@ -99,7 +97,6 @@ def _own_rights(comparison: Comparison, side: Side) -> dict[Right, str]:
     declared = (
         *_submitters(comparison, facts),
         *_teams(comparison, facts.catalog),
-        *_sessions(comparison, facts.catalog),
         *_switches(comparison, facts),
         *_code(facts),
     )
@@ -126,24 +123,6 @@ def _teams(comparison: Comparison, catalog: Catalog) -> Iterator[Right]:
             yield f"team {team}", _CLUSTER, Subject("cluster", name)
         if not catalog.owners(name):
             yield SUBMITTERS, _CLUSTER, Subject("cluster", name)
-
-
-def _sessions(comparison: Comparison, catalog: Catalog) -> Iterator[Right]:
-    """Yield which pools of both sides sessions can use."""
-    pools = _pools(comparison.old) & _pools(comparison.new)
-    if catalog.sessions is not None and catalog.sessions.pools is not None:
-        pools = pools.intersection(catalog.sessions.pools)
-    for pool in sorted(pools):
-        yield "sessions", _SESSION, Subject("pool", pool)
-
-
-def _pools(catalog: Catalog) -> set[str]:
-    """Return the pools that a session could use: of a stack whose templates run users' own code."""
-    names: set[str] = set()
-    if any(template.takes_code for template in catalog.templates.values()):
-        for cluster in catalog.clusters.values():
-            names.update(f"{cluster.name}/{pool.name}" for pool in cluster.pools)
-    return names
 
 
 def _switches(comparison: Comparison, facts: Facts) -> Iterator[Right]:
@@ -204,8 +183,8 @@ class _Context:
     comparison: Comparison
     #: Names of resources that the change creates.
     created: frozenset[str]
-    #: The domains of the deployed stack's submitters.
-    domains: frozenset[str]
+    #: The domains of the deployed stack's submitters, each after a dot.
+    domains: tuple[str, ...]
     #: The user labels of jobs that listed people and accounts submit.
     users: frozenset[str]
     #: The rights after the change.
@@ -247,8 +226,9 @@ class _Change:
 
     @property
     def is_loss(self) -> bool:
-        is_changed = not self.difference.is_new
-        return self.difference.is_removed or (is_changed and bool(self.conditions[-1]))
+        if self.difference.is_new:
+            return False
+        return self.difference.is_removed or bool(self.conditions[-1])
 
     @property
     def is_move(self) -> bool:
@@ -261,8 +241,9 @@ class _Change:
     def is_foreign(self) -> bool:
         """Whether a person is of no domain of the deployed stack's submitters."""
         domain = domain_of(self.member)
-        known = [each for each in self.context.domains if f".{domain}".endswith(f".{each}")]
-        return bool(domain and self.context.domains) and not known
+        if not domain or not self.context.domains:
+            return False
+        return not f".{domain}".endswith(self.context.domains)
 
     @property
     def is_mild(self) -> bool:
@@ -276,6 +257,8 @@ class _Change:
 
     @cached_property
     def grade(self) -> Grade:
+        if self.is_loss and self.member in PUBLIC:
+            return Grade.NOTE
         if self.is_loss:
             return Grade.BLOCKING if self.uses else Grade.WARNING
         if is_crowd(self.member) or self.is_foreign:
@@ -293,35 +276,37 @@ class _Change:
         return tuple(job for job in recent if self._is_by_member(job) and self._is_on_subject(job))
 
     def _is_by_member(self, job: VertexJob) -> bool:
-        if self.right == _CLUSTER:
-            return self._is_shut_out(job)
         if ":" not in self.member:
-            return True
+            return self.member not in PUBLIC
         if not self.member.startswith("group:"):
-            return self.member == f"serviceAccount:{job.service_account}" or job.user in user_values(self.member)
+            return self.is_own(job) or job.user in user_values(self.member)
         # A group's jobs are its team's, of users that no list names.
         teams = groups_of(self.comparison.old, [self.member])
         return job.team in (*teams, "") and job.user not in self.context.users
 
-    def _is_shut_out(self, job: VertexJob) -> bool:
-        """Return whether neither the job's team nor its user can use the cluster any more."""
-        catalog = self.comparison.new
-        owners = catalog.owners(self.subject.name)
-        listed: list[str] = []
-        for team in owners:
-            listed += catalog.teams[team].submitters
-        return job.team not in owners and job.user not in _users(listed)
+    def is_own(self, job: VertexJob) -> bool:
+        """Return whether a job runs as the member."""
+        return self.member == f"serviceAccount:{job.service_account}"
 
     def _is_on_subject(self, job: VertexJob) -> bool:
         what = self.subject.what
         if what == "team":
             return job.team == self.subject.name
-        if self.subject.cluster:
-            cluster = self.comparison.old.clusters.get(self.subject.cluster)
-            return cluster is not None and job.persistent_resource_id == cluster.id
-        if what == ACCOUNT and self.member == f"serviceAccount:{job.service_account}":
+        if what == "cluster":
+            return self._is_shut_out(job)
+        if what == ACCOUNT and self.is_own(job):
             return True
         return what not in ("bucket", "secret", ACCOUNT) or self.subject in needs(self.comparison, job)
+
+    def _is_shut_out(self, job: VertexJob) -> bool:
+        """Return whether neither the job's team nor its user can use its cluster, which is this one, any more."""
+        cluster = self.comparison.old.cluster_named(job.persistent_resource_id)
+        if cluster is None or cluster.name != self.subject.name:
+            return False
+        teams = self.comparison.new.teams
+        owners = self.comparison.new.owners(cluster.name)
+        users = [_users(teams[team].submitters) for team in owners]
+        return job.team not in owners and job.user not in frozenset[str]().union(*users)
 
     @property
     def rank(self) -> tuple[int, int, int, int]:
@@ -336,7 +321,7 @@ def _users(members: Iterable[str]) -> frozenset[str]:
 
 def findings(comparison: Comparison, differences: Iterable[Difference]) -> Iterator[Finding]:
     people = comparison.before.people
-    domains = frozenset(filter(None, map(domain_of, people)))
+    domains = tuple(f".{domain}" for domain in filter(None, map(domain_of, people)))
     after = _rights(comparison, Side.AFTER)
     context = _Context(comparison, created_names(comparison), domains, _users(people), after)
     grouped: dict[tuple[Subject, bool], list[_Change]] = {}

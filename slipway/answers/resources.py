@@ -11,13 +11,12 @@ from dataclasses import replace
 
 from slipway.answers.comparison import Comparison
 from slipway.answers.removed import removed_workspaces
-from slipway.answers.rights import VERBS, fate_text, resource_subject, subject_of
+from slipway.answers.rights import VERBS, fate_text, resource_subject
 from slipway.base.formatting import few
-from slipway.deploying.engine.drift import hand_edits
 from slipway.deploying.engine.fields import BUCKET_FIELDS
-from slipway.deploying.engine.grants import form, grants, unreadable
+from slipway.deploying.engine.grants import form, unreadable
 from slipway.deploying.engine.lifecycle import Effect
-from slipway.deploying.engine.preview import UNKNOWN, EngineStep, Resource
+from slipway.deploying.engine.preview import UNKNOWN, Preview, Resource
 from slipway.deploying.engine.touched import BUCKET, BY_ITSELF, CLUSTER_TYPE, OBJECT, OURS, Fate, Touched, top
 from slipway.deploying.engine.touched import differences as input_differences
 from slipway.model.catalog.clusters import DormantCluster
@@ -39,9 +38,19 @@ _SAFE: Mapping[str, tuple[object, ...]] = {
     "enabled": (True, None),
 }
 """By an input, the values that keep a resource from deletion or in service; None is its default."""
-_RETENTION = ("lifecycleRules", "retentionPolicy", "softDeletePolicy", "versioning")
+_RETENTION = {
+    f"{BUCKET} {key}": "retention-changed"
+    for key in ("lifecycleRules", "retentionPolicy", "softDeletePolicy", "versioning")
+}
 _TRUST = "attributeCondition"
 """The input by which an identity pool restricts who it trusts."""
+_KINDS: Mapping[tuple[Fate, str], str] = {
+    (Fate.DELETED, BUCKET): "bucket-deleted",
+    (Fate.REPLACED, BUCKET): "bucket-deleted",
+    (Fate.DELETED, ""): "resource-deleted",
+    (Fate.REPLACED, ""): "resource-replaced",
+    (Fate.FORGOTTEN, ""): "resource-deleted",
+}
 _MINOR = re.compile(rf"{BY_ITSELF}|(?i:\w*labels|tags|description|displayname)")
 _QUOTA = "gcp:cloudquota/sQuotaPreference:"
 _COMMITMENTS = ("gcp:compute/futureReservation:", "gcp:compute/regionCommitment:")
@@ -55,7 +64,7 @@ def findings(comparison: Comparison) -> Iterator[Finding]:
             yield _unknown(subject, "policyData")
         if not _is_reported_elsewhere(touched):
             yield from _resource(comparison, touched, subject)
-        yield from _drift(comparison, touched, subject)
+        yield from _drift(touched, subject)
     yield from _region_buckets(comparison)
     yield from _workspaces(comparison)
     yield from _identity(comparison)
@@ -85,13 +94,10 @@ def _resource(comparison: Comparison, touched: Touched, subject: Subject) -> Ite
 
 def _deletion(comparison: Comparison, touched: Touched, subject: Subject) -> Finding:
     """Return the finding of a deletion or a replacement, with the settings that cause it."""
-    kind = "resource-replaced" if touched.fate is Fate.REPLACED else "resource-deleted"
-    if touched.type == BUCKET and touched.goes:
-        kind = "bucket-deleted"
+    kind = _KINDS.get((touched.fate, touched.type), _KINDS[touched.fate, ""])
     tops = {top(path) for path in touched.replaces}
     edits = input_differences(touched.was, touched.becomes)
-    causes = [str(edit) for edit in edits if top(edit.path) in tops]
-    sentence = _with(fate_text(touched), causes)
+    sentence = _with(fate_text(touched), [edit for edit in edits if top(edit.path) in tops])
     if subject.name in comparison.before.kept:
         # The deployed stack had given it up, and kept it only for jobs.
         return KINDS[kind].of(subject, sentence, grade=Grade.NOTE)
@@ -110,17 +116,15 @@ def _changed(touched: Touched, subject: Subject) -> Iterator[Finding]:
     """Compare the inputs of a resource that remains, and how Pulumi protects it."""
     was = {**touched.was, **_protection(touched.old)}
     becomes = {**touched.becomes, **_protection(touched.new)}
+    usual = "bucket-changed" if touched.type == BUCKET else "resource-changed"
     for key in (*touched.edited, "protect", "retainOnDelete"):
         edits = list(input_differences(was.get(key), becomes.get(key), key))
-        if any(edit.after == UNKNOWN for edit in edits):
+        kind = _RETENTION.get(f"{touched.type} {key}", usual)
+        if UNKNOWN in [edit.after for edit in edits]:
             yield _unknown(subject, key)
-            continue
-        for effect in _effects(touched.type, key, was.get(key), becomes.get(key)):
-            kind = "bucket-changed" if touched.type == BUCKET else "resource-changed"
-            if touched.type == BUCKET and key in _RETENTION:
-                kind = "retention-changed"
-            fix = f"keep `{key}`" if effect.grade is Grade.BLOCKING else ""
-            if edits:
+        elif edits:
+            for effect in _effects(touched.type, key, was.get(key), becomes.get(key)):
+                fix = f"keep `{key}`" if effect.grade is Grade.BLOCKING else ""
                 yield KINDS[kind].of(subject, _with(effect.does, edits), fix, grade=effect.grade, field=key)
 
 
@@ -159,23 +163,18 @@ def _unknown(subject: Subject, path: str) -> Finding:
     return KINDS["value-unknown"].of(subject, sentence, field=path)
 
 
-def _drift(comparison: Comparison, touched: Touched, subject: Subject) -> Iterator[Finding]:
-    """Find manual changes that the deployment reverts, removed grants included."""
+def _drift(touched: Touched, subject: Subject) -> Iterator[Finding]:
+    """Find manual changes that the deployment reverts."""
     if touched.by_hand:
-        for grant in grants(touched, touched.new):
-            sentence = f"`{grant.role}` of `{grant.member}` was removed by hand; the deployment grants it again"
-            yield KINDS["drift"].of(subject_of(grant, comparison), sentence, "remove the grant from the program")
-    # An interrupted deployment writes the catalog's object itself.
-    is_own = touched.type == OBJECT or touched.type.startswith(CLUSTER_TYPE)
-    if is_own or touched.fate is Fate.REPLACED or touched.goes:
+        yield KINDS["drift"].of(subject, "was deleted by hand, and the deployment creates it again")
+    # An interrupted deployment writes the catalog's object itself; the plan reports clusters.
+    if touched.type == OBJECT or touched.type.startswith(CLUSTER_TYPE) or touched.fate is not Fate.CHANGED:
         return
-    step = EngineStep("refresh", "", touched.type, touched.name, touched.parent, touched.old, touched.now)
-    reverted = ("", *touched.put_back)
-    edits = [edit for edit in hand_edits(step, again=True) if top(edit.field) in reverted]
-    texts = [str(edit.facts.get("short", edit.sentence)) for edit in edits]
-    if texts and form(touched.type) is None:
-        found = KINDS["drift"].of(subject, f"was changed by hand, and the deployment restores it: {texts[0]}")
-        yield replace(found, details=tuple(texts[1:]))
+    present = touched.now or Resource()
+    for key in touched.put_back:
+        edits = input_differences(present.inputs.get(key), touched.becomes.get(key), key)
+        sentence = _with("was changed by hand, and the deployment restores it", edits)
+        yield KINDS["drift"].of(subject, sentence, field=key)
 
 
 def _region_buckets(comparison: Comparison) -> Iterator[Finding]:
@@ -190,17 +189,12 @@ def _region_buckets(comparison: Comparison) -> Iterator[Finding]:
 
 def _workspaces(comparison: Comparison) -> Iterator[Finding]:
     """Find workspaces that leave a program which keeps others."""
-    removed = removed_workspaces(comparison.preview) if comparison.preview else {}
+    removed = removed_workspaces(comparison.preview or Preview())
     for stack, components in removed.items():
-        details: list[str] = []
-        for type_, name, inputs in components:
-            if type_ == TEMPLATE:
-                details.append(f"template `{name}`")
-            if type_ == CATALOG:
-                details += [f"cluster `{cluster}`" for cluster in inputs.get("clusters") or ()]
+        details = sorted(f"template `{name}`" for type_, name, _ in components if type_ == TEMPLATE)
         sentence = "is removed with its clusters and templates; its submitters can no longer submit"
         found = KINDS["resource-deleted"].of(Subject("workspace", stack), sentence, "keep it until it is unused")
-        yield replace(found, details=tuple(sorted(details)))
+        yield replace(found, details=tuple(details))
 
 
 def _identity(comparison: Comparison) -> Iterator[Finding]:

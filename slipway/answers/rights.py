@@ -11,9 +11,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from slipway.answers.comparison import Comparison, Side
 from slipway.deploying.deployment.workspace_plan import ACT_AS
 from slipway.deploying.engine.grants import Grant, form, grants
-from slipway.deploying.engine.preview import UNKNOWN, Preview
+from slipway.deploying.engine.preview import UNKNOWN, Preview, Resource
 from slipway.deploying.engine.touched import ACCOUNT as ACCOUNT_TYPE
-from slipway.deploying.engine.touched import BUCKET, Fate, Touched
+from slipway.deploying.engine.touched import BUCKET, Fate, Touched, said
 from slipway.model.findings.finding import Subject
 
 ACCOUNT = "service account"
@@ -27,6 +27,8 @@ PUBLIC: Mapping[str, str] = {
 }
 """Members that stand for the public."""
 
+_GUARDS = ("forceDestroy", "deleteContentsOnDestroy", "deletionProtection", "deletionPolicy", "protect")
+"""Inputs that decide whether a resource can be deleted with its contents."""
 VERBS = {
     Fate.CREATED: "is created",
     Fate.ADOPTED: "is imported",
@@ -179,31 +181,23 @@ def _wider(right: Right, project: str) -> Iterator[Right]:
 
 
 def fate_text(touched: Touched) -> str:
-    """Return what happens to a resource and its contents, such as `is deleted with all objects`."""
-    verb = VERBS.get(touched.fate, "")
-    if not touched.goes:
-        return verb
-    is_protected = touched.old is not None and touched.old.protected
+    """Return what happens to a resource, with its protection: is deleted (`forceDestroy` `true`)."""
     if not touched.destroyed:
-        return f"{verb}; the old one is kept"
-    if is_protected or touched.was.get("deletionProtection") or touched.was.get("deletionPolicy") == "PREVENT":
-        return f"{verb}, which fails while it is protected"
-    if touched.type != BUCKET:
-        return verb
-    return (
-        f"{verb} with all objects" if touched.was.get("forceDestroy") else f"{verb}, which fails while it has objects"
-    )
+        return f"{VERBS[touched.fate]}; the old one is kept" if touched.goes else VERBS[touched.fate]
+    inputs = {"forceDestroy": False} if touched.type == BUCKET else {}
+    inputs.update(touched.was, protect=touched.old is not None and touched.old.protected or None)
+    guards = [f"`{key}` {said(inputs[key])}" for key in _GUARDS if inputs.get(key) is not None]
+    return f"{VERBS[touched.fate]} ({', '.join(guards)})" if guards else VERBS[touched.fate]
 
 
 def resource_subject(touched: Touched) -> Subject:
     """Return a bucket, a service account, or another resource by its type, such as `bigquery.Dataset runs`."""
-    state = touched.old or touched.new
     if touched.type == BUCKET:
         return Subject("bucket", touched.physical)
-    if touched.type == ACCOUNT_TYPE and state is not None:
+    if touched.type == ACCOUNT_TYPE:
+        state = touched.old or touched.new or Resource()
         return Subject(ACCOUNT, str(state.outputs.get("email") or touched.physical))
-    provider, _, rest = touched.type.partition(":")
-    module, _, name = rest.partition(":")
+    provider, module, name = touched.type.split(":")
     title = f"{module.partition('/')[0]}.{name}"
     return Subject(title if provider == "gcp" else f"{provider} {title}", touched.name)
 
