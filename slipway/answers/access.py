@@ -31,11 +31,11 @@ from slipway.deploying.engine.touched import Fate
 from slipway.google.catalog.lookup import groups_of
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Unknown
-from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.model import Catalog, SessionLimits
 from slipway.model.facts import Facts
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
-from slipway.model.labels import CODE_LABEL, URGENT_LABEL, user_values
+from slipway.model.labels import CODE_LABEL, SESSION_LABEL, URGENT_LABEL, user_values
 
 QUESTION = "access"
 _MOST_LISTED = 50
@@ -57,6 +57,7 @@ _SUBMIT = "submit jobs"
 _SUBMIT_AS = "submit jobs and run code as it"
 _TEAM = "submit for the team"
 _CLUSTER = "run jobs on it"
+_SESSION = "run on its machines"
 _CODE = "run unreviewed code (`--code`)"
 _SHELL = "open a shell in job machines (`--shell`)"
 _PREEMPT = "preempt running jobs of others"
@@ -68,6 +69,7 @@ _PERMISSIONS: Mapping[str, _Permission] = {
     _SUBMIT_AS: _Permission("slipway:trainers"),
     _CLUSTER: _Permission("slipway:teams", True),
     _TEAM: _Permission("slipway:teams", True),
+    _SESSION: _Permission("slipway:sessions", True, lambda job: SESSION_LABEL in job.labels),
     _CODE: _Permission("slipway:workspace.code", False, lambda job: CODE_LABEL in job.labels),
     _SHELL: _Permission("slipway:workspace.shell", False, lambda job: job.asks_shell),
     _PREEMPT: _Permission("slipway:workspace.urgent", False, lambda job: URGENT_LABEL in job.labels),
@@ -97,6 +99,7 @@ def _own_rights(comparison: Comparison, side: Side) -> dict[Right, str]:
     declared = (
         *_submitters(comparison, facts),
         *_teams(comparison, facts.catalog),
+        *_sessions(comparison, facts.catalog),
         *_switches(comparison, facts),
         *_code(facts),
     )
@@ -123,6 +126,23 @@ def _teams(comparison: Comparison, catalog: Catalog) -> Iterator[Right]:
             yield f"team {team}", _CLUSTER, Subject("cluster", name)
         if not catalog.owners(name):
             yield SUBMITTERS, _CLUSTER, Subject("cluster", name)
+
+
+def _sessions(comparison: Comparison, catalog: Catalog) -> Iterator[Right]:
+    """Yield which pools of both sides sessions can use."""
+    pools = _pools(comparison.old) & _pools(comparison.new)
+    limits = catalog.sessions or SessionLimits()
+    if limits.pools is not None:
+        pools = pools.intersection(limits.pools)
+    for pool in sorted(pools):
+        yield "sessions", _SESSION, Subject("pool", pool)
+
+
+def _pools(catalog: Catalog) -> set[str]:
+    names: set[str] = set()
+    for cluster in catalog.clusters.values():
+        names.update(f"{cluster.name}/{pool.name}" for pool in cluster.pools)
+    return names
 
 
 def _switches(comparison: Comparison, facts: Facts) -> Iterator[Right]:
@@ -292,20 +312,21 @@ class _Change:
         what = self.subject.what
         if what == "team":
             return job.team == self.subject.name
-        if what == "cluster":
-            return self._is_shut_out(job)
+        if self.subject.cluster:
+            return self._is_on_cluster(job)
         if what == ACCOUNT and self.is_own(job):
             return True
         return what not in ("bucket", "secret", ACCOUNT) or self.subject in needs(self.comparison, job)
 
-    def _is_shut_out(self, job: VertexJob) -> bool:
-        """Return whether neither the job's team nor its user can use its cluster, which is this one, any more."""
+    def _is_on_cluster(self, job: VertexJob) -> bool:
+        """Return whether a job is on the cluster, and its team and user can't use it by a team that still can."""
         cluster = self.comparison.old.cluster_named(job.persistent_resource_id)
-        if cluster is None or cluster.name != self.subject.name:
+        if cluster is None or cluster.name != self.subject.cluster:
             return False
-        teams = self.comparison.new.teams
+        if self.right == _SESSION:
+            return True
         owners = self.comparison.new.owners(cluster.name)
-        users = [_users(teams[team].submitters) for team in owners]
+        users = [_users(self.comparison.new.teams[team].submitters) for team in owners]
         return job.team not in owners and job.user not in frozenset[str]().union(*users)
 
     @property

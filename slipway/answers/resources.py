@@ -65,7 +65,6 @@ def findings(comparison: Comparison) -> Iterator[Finding]:
         if not _is_reported_elsewhere(touched):
             yield from _resource(comparison, touched, subject)
         yield from _drift(touched, subject)
-    yield from _region_buckets(comparison)
     yield from _workspaces(comparison)
     yield from _identity(comparison)
     yield from _inactive_clusters(comparison)
@@ -175,16 +174,6 @@ def _drift(touched: Touched, subject: Subject) -> Iterator[Finding]:
         edits = input_differences(present.inputs.get(key), touched.becomes.get(key), key)
         sentence = _with("was changed by hand, and the deployment restores it", edits)
         yield KINDS["drift"].of(subject, sentence, field=key)
-
-
-def _region_buckets(comparison: Comparison) -> Iterator[Finding]:
-    """Find work buckets of other regions that are no longer declared, without the plan of Pulumi."""
-    if comparison.preview is not None:
-        return
-    old = comparison.old.work_elsewhere or {}
-    new = comparison.new.work_elsewhere or {}
-    for name in sorted({*old.values()} - {*new.values(), *comparison.after.kept}):
-        yield KINDS["resource-deleted"].of(Subject("bucket", name), VERBS[Fate.FORGOTTEN], grade=Grade.WARNING)
 
 
 def _workspaces(comparison: Comparison) -> Iterator[Finding]:

@@ -27,7 +27,7 @@ PUBLIC: Mapping[str, str] = {
 }
 """Members that stand for the public."""
 
-_GUARDS = ("forceDestroy", "deleteContentsOnDestroy", "deletionProtection", "deletionPolicy", "protect")
+_GUARDS = ("forceDestroy", "deleteContentsOnDestroy", "deletionProtection", "deletionPolicy")
 """Inputs that decide whether a resource can be deleted with its contents."""
 VERBS = {
     Fate.CREATED: "is created",
@@ -182,12 +182,16 @@ def _wider(right: Right, project: str) -> Iterator[Right]:
 
 def fate_text(touched: Touched) -> str:
     """Return what happens to a resource, with its protection: is deleted (`forceDestroy` `true`)."""
+    text = VERBS[touched.fate]
+    if not touched.goes:
+        return text
     if not touched.destroyed:
-        return f"{VERBS[touched.fate]}; the old one is kept" if touched.goes else VERBS[touched.fate]
-    inputs = {"forceDestroy": False} if touched.type == BUCKET else {}
-    inputs.update(touched.was, protect=touched.old is not None and touched.old.protected or None)
-    guards = [f"`{key}` {said(inputs[key])}" for key in _GUARDS if inputs.get(key) is not None]
-    return f"{VERBS[touched.fate]} ({', '.join(guards)})" if guards else VERBS[touched.fate]
+        return f"{text}; the old one is kept"
+    was = {"forceDestroy": False, **touched.was} if touched.type == BUCKET else touched.was
+    guards = [f"`{key}` {said(was[key])}" for key in _GUARDS if key in was]
+    if touched.old is not None and touched.old.protected:
+        guards.append("`protect` `true`")
+    return f"{text} ({', '.join(guards)})" if guards else text
 
 
 def resource_subject(touched: Touched) -> Subject:

@@ -72,7 +72,7 @@ def test_a_lost_submitter_is_blocking_if_they_submitted_lately() -> None:
 
 def test_a_remaining_group_may_include_a_lost_submitter() -> None:
     (finding,) = found(facts(members=[BOB, TEAM]), facts(members=[TEAM]))
-    assert "unless group `ml@acme.example` includes them" in finding.sentence
+    assert "(still can: group `ml@acme.example`)" in finding.sentence
 
 
 def test_a_listed_domain_includes_its_people() -> None:
@@ -107,7 +107,7 @@ def test_a_cluster_that_becomes_a_teams_is_lost_to_others() -> None:
     used = job(on=cluster(), labels={USER_LABEL: "bob", TEAM_LABEL: "speech"})
     (finding,) = found(before, after, jobs=[used])
     assert finding.grade is Grade.BLOCKING
-    assert "only team `vision` can: 1 submission by `bob`" in finding.sentence
+    assert "(still can: team vision): 1 submission by `bob`" in finding.sentence
 
 
 def test_another_service_account_is_more_than_a_submitter_has() -> None:
@@ -115,7 +115,7 @@ def test_another_service_account_is_more_than_a_submitter_has() -> None:
     both = facts(members=[ADA, BOB])
     before = replace(both, trainers={"big": TrainerFacts("big", account, {ADA: ""})})
     after = replace(both, trainers={"big": TrainerFacts("big", account, {ADA: "", BOB: ""})})
-    assert told(found(before, after)) == [("access-gained", "blocking", "service account big")]
+    assert told(found(before, after)) == [("access-gained", "blocking", f"service account {account}")]
 
 
 def test_roles_of_submitters_are_a_warning_and_others_blocking() -> None:
@@ -198,3 +198,9 @@ def test_a_move_that_takes_a_team_in_use_is_a_loss() -> None:
     used = job(labels={USER_LABEL: "bob", TEAM_LABEL: "vision"}, state="SUCCEEDED")
     (finding,) = found(with_teams((ADA, BOB), ()), with_teams((ADA,), (BOB,)), recent=(used,))
     assert told([finding]) == [("access-lost", "blocking", "team vision")]
+
+
+def test_closing_to_the_public_is_a_note_whatever_jobs_ran() -> None:
+    lost = grant("delete", "roles/storage.objectViewer", "allUsers", ON_BUCKET, bucket=WORK_BUCKET)
+    (finding,) = found(facts(), facts(), steps=[lost], recent=(job(state="SUCCEEDED"),))
+    assert told([finding]) == [("access-lost", "change", f"bucket {WORK_BUCKET}")]

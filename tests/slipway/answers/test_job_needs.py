@@ -44,7 +44,7 @@ def test_a_deleted_secret_names_job_and_user() -> None:
     lost = step("delete", SECRET, "token", old={"secretId": "hf-token"})
     (finding,) = found(lost, jobs=[job("tune", env=TOKEN), job("other")])
     assert (finding.kind, finding.grade, finding.subject) == ("job-loses-resource", Grade.BLOCKING, "secret hf-token")
-    expected = "is deleted: job `tune` (user-a, running 3 h 12 min) can't start or restart without it"
+    expected = "is deleted: job `tune` (user-a, running 3 h 12 min) needs it"
     assert finding.sentence == expected
 
 
@@ -120,7 +120,7 @@ def test_many_jobs_are_one_finding() -> None:
     jobs = [job(f"run-{number}", user=f"user-{number % 2}") for number in range(5)]
     (finding,) = found(step("delete", BUCKET, "work", old={"name": WORK_BUCKET, "forceDestroy": True}), jobs=jobs)
     assert finding.sentence.startswith(
-        "is deleted with all objects: each of 5 unfinished jobs of `user-0` and `user-1`"
+        "is deleted (`forceDestroy` `true`): each of 5 unfinished jobs of `user-0` and `user-1`"
     )
     assert len(finding.details) == 5
 
