@@ -77,6 +77,8 @@ _PERMISSIONS: Mapping[str, _Permission] = {
     _NOTIFY: _Permission("slipway:workspace.notify", True, lambda job: False),
 }
 """The rights that the stack file grants."""
+_PLACES = ("team", "cluster", "pool", ACCOUNT, "bucket", "secret")
+"""The kinds of resources whose use by a job is known; any other one may be used by each job."""
 
 
 def answers(comparison: Comparison, side: Side) -> Iterator[Answer]:
@@ -290,44 +292,31 @@ class _Change:
     @cached_property
     def uses(self) -> tuple[VertexJob, ...]:
         """The jobs of the last days that used a right which is lost."""
-        if not self.is_loss:
+        if not self.is_loss or self.member in PUBLIC:
             return ()
         recent = filter(self.permission.is_used, self.comparison.world.recent)
         return tuple(job for job in recent if self._is_by_member(job) and self._is_on_subject(job))
 
     def _is_by_member(self, job: VertexJob) -> bool:
-        if ":" not in self.member:
-            return self.member not in PUBLIC
+        if ":" not in self.member or self.member == f"serviceAccount:{job.service_account}":
+            return True
         if not self.member.startswith("group:"):
-            return self.is_own(job) or job.user in user_values(self.member)
+            return job.user in user_values(self.member)
         # A group's jobs are its team's, of users that no list names.
         teams = groups_of(self.comparison.old, [self.member])
         return job.team in (*teams, "") and job.user not in self.context.users
 
-    def is_own(self, job: VertexJob) -> bool:
-        """Return whether a job runs as the member."""
-        return self.member == f"serviceAccount:{job.service_account}"
-
     def _is_on_subject(self, job: VertexJob) -> bool:
-        what = self.subject.what
-        if what == "team":
-            return job.team == self.subject.name
-        if self.subject.cluster:
-            return self._is_on_cluster(job)
-        if what == ACCOUNT and self.is_own(job):
-            return True
-        return what not in ("bucket", "secret", ACCOUNT) or self.subject in needs(self.comparison, job)
-
-    def _is_on_cluster(self, job: VertexJob) -> bool:
-        """Return whether a job is on the cluster, and its team and user can't use it by a team that still can."""
-        cluster = self.comparison.old.cluster_named(job.persistent_resource_id)
-        if cluster is None or cluster.name != self.subject.cluster:
+        if self.right == _CLUSTER and self._has_other_team(job):
             return False
-        if self.right == _SESSION:
-            return True
-        owners = self.comparison.new.owners(cluster.name)
+        places = _places(self.comparison, job)
+        return self.subject in places or self.subject.what not in _PLACES
+
+    def _has_other_team(self, job: VertexJob) -> bool:
+        """Return whether a job's team or user can still use the cluster."""
+        owners = self.comparison.new.owners(self.subject.name)
         users = [_users(self.comparison.new.teams[team].submitters) for team in owners]
-        return job.team not in owners and job.user not in frozenset[str]().union(*users)
+        return job.team in owners or job.user in frozenset[str]().union(*users)
 
     @property
     def rank(self) -> tuple[int, int, int, int]:
@@ -338,6 +327,16 @@ class _Change:
 def _users(members: Iterable[str]) -> frozenset[str]:
     """Return the user labels of jobs that listed people and accounts submit."""
     return frozenset[str]().union(*map(user_values, members))
+
+
+def _places(comparison: Comparison, job: VertexJob) -> set[Subject]:
+    """Return the team, cluster, pools, account, buckets and secrets that a job uses."""
+    places = {Subject("team", job.team), *needs(comparison, job)}
+    cluster = comparison.old.cluster_named(job.persistent_resource_id)
+    if cluster is not None:
+        places.add(Subject("cluster", cluster.name))
+        places.update(Subject("pool", f"{cluster.name}/{pool.name}") for pool in cluster.pools)
+    return places
 
 
 def findings(comparison: Comparison, differences: Iterable[Difference]) -> Iterator[Finding]:

@@ -101,8 +101,12 @@ _STRONGEST = (
     _READ,
 )
 
-_OF_SUBMITTERS = frozenset({_VIEW_JOBS, SUBMIT, "read quotas", "read metrics", "read logs"})
-_OF_SUBMITTERS_ON_BUCKETS = frozenset({_LIST, _READ, _CREATE})
+_OF_SUBMITTERS: Mapping[str, tuple[str, ...]] = {
+    "project": (_VIEW_JOBS, SUBMIT, "read quotas", "read metrics", "read logs"),
+    "bucket": (_LIST, _READ, _CREATE),
+    ACCOUNT: (_ACT,),
+}
+"""By the kind of a stack's own resources, the rights that every submitter has there."""
 
 
 def rights_of(grant: Grant) -> tuple[str, ...]:
@@ -122,13 +126,8 @@ def strength(right: str) -> int:
 def is_of_submitters(right: str, subject: Subject, comparison: Comparison) -> bool:
     """Return whether a submitter of the stack has the right there anyway."""
     catalog = comparison.new
-    if subject.what == "project":
-        return right in _OF_SUBMITTERS
-    if subject.what == "bucket":
-        return right in _OF_SUBMITTERS_ON_BUCKETS and subject.name in catalog.buckets
-    if subject.what == ACCOUNT:
-        return right == _ACT and subject.name in (catalog.trainer, *catalog.trainers.values())
-    return False
+    own = (catalog.project, *catalog.buckets, catalog.trainer, *catalog.trainers.values())
+    return subject.name in own and right in _OF_SUBMITTERS.get(subject.what, ())
 
 
 def subject_of(grant: Grant, comparison: Comparison) -> Subject:
