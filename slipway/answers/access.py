@@ -279,10 +279,10 @@ class _Change:
 
     @cached_property
     def grade(self) -> Grade:
-        if self.is_loss and self.member in PUBLIC:
-            return Grade.NOTE
+        if self.uses:
+            return Grade.BLOCKING
         if self.is_loss:
-            return Grade.BLOCKING if self.uses else Grade.WARNING
+            return Grade.NOTE if self.member in PUBLIC else Grade.WARNING
         if is_crowd(self.member) or self.is_foreign:
             return Grade.BLOCKING
         if self.comparison.first and self.permission.field:
@@ -370,7 +370,9 @@ def _loss(changes: list[_Change]) -> Finding:
     """Return the finding of lost rights on one resource, the worst first."""
     worst = changes[0]
     world = worst.comparison.world
-    named = {job.name: job for change in changes for job in change.uses}
+    named: dict[str, VertexJob] = {}
+    for change in changes:
+        named.update((job.name, job) for job in change.uses)
     users = sorted({f"`{job.user}`" for job in named.values()})
     sentence = f"{_members(changes)} can no longer {_strongest(changes)}{_still(worst)}"
     fix = ""

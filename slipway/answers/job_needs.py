@@ -13,7 +13,7 @@ from slipway.base.formatting import few, join, last_part
 from slipway.deploying.deployment.workspace_plan import trainer_email
 from slipway.deploying.engine.grants import form, grants, place
 from slipway.deploying.engine.preview import UNKNOWN, Resource
-from slipway.deploying.engine.touched import CLUSTER_TYPE, Fate, Touched
+from slipway.deploying.engine.touched import CLUSTER_TYPE, Touched
 from slipway.deploying.generations.action import DELETE
 from slipway.google.jobs import VertexJob
 from slipway.model.findings.finding import Finding, Grade, Subject
@@ -120,20 +120,24 @@ def _losses(comparison: Comparison) -> Iterator[_Loss]:
 
 def _ended(touched: Touched, project: str) -> Iterator[_Loss]:
     """Yield the loss of a resource that is deleted, replaced or disabled."""
-    whats = _TYPES.get(touched.type.rpartition(":")[0], ())
-    is_disabled = touched.fate is Fate.CHANGED and _is_off(touched.becomes) and not _is_off(touched.was)
-    if touched.old is None or not (touched.destroyed or is_disabled):
+    text = ""
+    if touched.destroyed:
+        text = fate_text(touched)
+    elif _is_off(touched.becomes) and not _is_off(touched.was):
+        text = "is disabled"
+    kind = touched.type.rpartition(":")[0]
+    whats = _TYPES.get(kind, ())
+    if not text or not whats:
         return
     names = _names(touched.old, project)
     successors = _names(touched.new, project)
-    text = "is disabled" if is_disabled else fate_text(touched)
-    if touched.type.startswith("gcp:secretmanager/secretVersion:"):
-        text = f"version `{touched.name}` {text}"
-    state = State.NO
-    if touched.goes and whats and whats[0] in _CONTENTS:
-        names -= successors
-        state = State.UNKNOWN if UNKNOWN in " ".join(successors) else State.NO
-    yield _Loss(whats, names, text, state=state)
+    is_rewritten = touched.goes and whats[0] in _CONTENTS
+    if is_rewritten and UNKNOWN in " ".join(successors):
+        yield _Loss(whats, names, text, state=State.UNKNOWN)
+    elif is_rewritten:
+        yield _Loss(whats, names - successors, f"`{touched.name}` {text}")
+    else:
+        yield _Loss(whats, names, f"`{touched.name}` {text}")
 
 
 def _is_off(inputs: Mapping[str, object]) -> bool:

@@ -5,9 +5,9 @@ No other part of the product answers for these, so each has a rule here.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import Any
 
 from slipway.answers.comparison import Comparison
 from slipway.answers.removed import removed_workspaces
@@ -17,7 +17,7 @@ from slipway.deploying.engine.fields import BUCKET_FIELDS
 from slipway.deploying.engine.grants import form, unreadable
 from slipway.deploying.engine.lifecycle import Effect
 from slipway.deploying.engine.preview import UNKNOWN, Preview, Resource
-from slipway.deploying.engine.touched import BUCKET, BY_ITSELF, CLUSTER_TYPE, OBJECT, OURS, Fate, Touched, top
+from slipway.deploying.engine.touched import BUCKET, CLUSTER_TYPE, OBJECT, OURS, Fate, Touched, top
 from slipway.deploying.engine.touched import differences as input_differences
 from slipway.model.catalog.clusters import DormantCluster
 from slipway.model.catalog.model import BOARD, HISTORY
@@ -51,7 +51,6 @@ _KINDS: Mapping[tuple[Fate, str], str] = {
     (Fate.REPLACED, ""): "resource-replaced",
     (Fate.FORGOTTEN, ""): "resource-deleted",
 }
-_MINOR = re.compile(rf"{BY_ITSELF}|(?i:\w*labels|tags|description|displayname)")
 _QUOTA = "gcp:cloudquota/sQuotaPreference:"
 _COMMITMENTS = ("gcp:compute/futureReservation:", "gcp:compute/regionCommitment:")
 _IN_PLACE = "is updated in place"
@@ -137,24 +136,23 @@ def _protection(resource: Resource | None) -> Mapping[str, bool]:
 def _effects(type_: str, key: str, before: object, after: object) -> Iterable[Effect]:
     """Return the effects of an edited input."""
     safe = _SAFE.get(key, ())
-    if before in safe and after not in safe:
+    if key == _TRUST or (before in safe and after not in safe):
         return [Effect(_IN_PLACE, grade=Grade.BLOCKING)]
-    if type_ == BUCKET and key in BUCKET_FIELDS:
-        is_own = key == "lifecycleRules" and _without_records(before) == _without_records(after)
-        effects = BUCKET_FIELDS[key](before, after)
-        return [replace(effect, grade=Grade.NOTE) if is_own else effect for effect in effects]
-    if key == _TRUST:
-        return [Effect("trusts other identities", grade=Grade.BLOCKING)]
-    is_minor = key in _SAFE or _MINOR.match(key) or type_ != BUCKET
-    return [Effect(_IN_PLACE, grade=Grade.NOTE if is_minor else Grade.WARNING)]
+    if type_ != BUCKET or key not in BUCKET_FIELDS:
+        return [Effect(_IN_PLACE)]
+    if key == "lifecycleRules":
+        return BUCKET_FIELDS[key](_without_records(before), _without_records(after))
+    return BUCKET_FIELDS[key](before, after)
 
 
-def _without_records(rules: object) -> list[object]:
+def _without_records(rules: Any) -> list[Any]:
     """Return lifecycle rules without those for Slipway's own records."""
-    listed = rules if isinstance(rules, list) else []
-    return [
-        rule for rule in listed if not {*(rule.get("condition") or {}).get("matchesPrefixes", ())} & {HISTORY, BOARD}
-    ]
+    return [rule for rule in rules or () if {HISTORY, BOARD}.isdisjoint(_prefixes(rule))]
+
+
+def _prefixes(rule: Mapping[str, Any]) -> list[str]:
+    condition: Mapping[str, Any] = rule.get("condition") or {}
+    return list(condition.get("matchesPrefixes") or ())
 
 
 def _unknown(subject: Subject, path: str) -> Finding:

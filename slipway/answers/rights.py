@@ -126,8 +126,9 @@ def strength(right: str) -> int:
 def is_of_submitters(right: str, subject: Subject, comparison: Comparison) -> bool:
     """Return whether a submitter of the stack has the right there anyway."""
     catalog = comparison.new
-    own = (catalog.project, *catalog.buckets, catalog.trainer, *catalog.trainers.values())
-    return subject.name in own and right in _OF_SUBMITTERS.get(subject.what, ())
+    own = (*catalog.buckets, catalog.trainer, *catalog.trainers.values())
+    is_own = subject.what == "project" or subject.name in own
+    return is_own and right in _OF_SUBMITTERS.get(subject.what, ())
 
 
 def subject_of(grant: Grant, comparison: Comparison) -> Subject:
