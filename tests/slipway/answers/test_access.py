@@ -65,8 +65,9 @@ def test_a_lost_submitter_is_blocking_if_they_submitted_lately() -> None:
     before, after = facts(members=[ADA, BOB]), facts(members=[ADA])
     assert told(found(before, after)) == [("access-lost", "warning", "workspace prod")]
     (finding,) = found(before, after, recent=(job("bobs", user="bob", state="SUCCEEDED"), job("adas", user="ada")))
-    assert finding.grade is Grade.BLOCKING
-    assert finding.sentence.endswith("can no longer submit jobs: 1 submission by `bob` in the last 30 days")
+    assert finding.grade is Grade.BLOCKING and finding.sentence.endswith(
+        "can no longer submit jobs: 1 submission by `bob` in the last 30 days"
+    )
     assert "bobs" in str(finding.details)
 
 
@@ -192,8 +193,7 @@ def test_grants_of_the_workspace_follow_from_the_stack_file() -> None:
 
 
 def test_unread_facts_are_no_loss() -> None:
-    comparison = change(facts(members=[ADA]), None, preview=Preview(), unread=("x",)).comparison
-    assert of(comparison) == []
+    assert of(change(facts(members=[ADA]), None, preview=Preview(), unread=("x",)).comparison) == []
 
 
 def test_a_move_that_takes_a_team_in_use_is_a_loss() -> None:
