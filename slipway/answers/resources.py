@@ -5,31 +5,20 @@ No other part of the product answers for these, so each has a rule here.
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from slipway.answers.comparison import Comparison, Side
+from slipway.answers.comparison import Comparison
 from slipway.answers.removed import removed_workspaces
-from slipway.answers.rights import resource_subject, subject_of
-from slipway.base.formatting import counted, few, span
-from slipway.deploying.engine.drift import hand_edits
+from slipway.answers.rights import VERBS, fate_text, resource_subject
+from slipway.base.formatting import few
 from slipway.deploying.engine.fields import BUCKET_FIELDS
-from slipway.deploying.engine.grants import form, grants, unreadable
-from slipway.deploying.engine.preview import UNKNOWN, EngineStep, Resource
-from slipway.deploying.engine.touched import (
-    BUCKET,
-    BY_ITSELF,
-    CLUSTER_TYPE,
-    OBJECT,
-    OURS,
-    Fate,
-    InputDifference,
-    Touched,
-    differences,
-    top,
-)
+from slipway.deploying.engine.grants import form, unreadable
+from slipway.deploying.engine.lifecycle import Effect
+from slipway.deploying.engine.preview import UNKNOWN, Preview, Resource
+from slipway.deploying.engine.touched import BUCKET, CLUSTER_TYPE, OBJECT, OURS, Fate, Touched, top
+from slipway.deploying.engine.touched import differences as input_differences
 from slipway.model.catalog.clusters import DormantCluster
 from slipway.model.catalog.model import BOARD, HISTORY
 from slipway.model.facts import CATALOG, TEMPLATE, WORKSPACE
@@ -38,33 +27,33 @@ from slipway.model.findings.kinds import KINDS
 
 GUARD = "slipway-guard-v1"
 """The hook that reads jobs again before a deletion. Frozen: deployed stacks have it."""
-_GUARDS: tuple[tuple[str, object, object], ...] = (
-    ("deletionProtection", True, None),
-    ("deletionPolicy", "PREVENT", None),
-    ("forceDestroy", False, False),
-    ("deleteContentsOnDestroy", False, False),
-)
-"""Inputs that prevent a deletion, each with its protecting value and its default."""
+_SAFE: Mapping[str, tuple[object, ...]] = {
+    "protect": (True,),
+    "retainOnDelete": (True,),
+    "deletionProtection": (True,),
+    "deletionPolicy": ("PREVENT",),
+    "forceDestroy": (False, None),
+    "deleteContentsOnDestroy": (False, None),
+    "disabled": (False, None),
+    "enabled": (True, None),
+}
+"""By an input, the values that keep a resource from deletion or in service; None is its default."""
+_RETENTION = {
+    f"{BUCKET} {key}": "retention-changed"
+    for key in ("lifecycleRules", "retentionPolicy", "softDeletePolicy", "versioning")
+}
+_TRUST = "attributeCondition"
+"""The input by which an identity pool restricts who it trusts."""
+_KINDS: Mapping[tuple[Fate, str], str] = {
+    (Fate.DELETED, BUCKET): "bucket-deleted",
+    (Fate.REPLACED, BUCKET): "bucket-deleted",
+    (Fate.DELETED, ""): "resource-deleted",
+    (Fate.REPLACED, ""): "resource-replaced",
+    (Fate.FORGOTTEN, ""): "resource-deleted",
+}
 _QUOTA = "gcp:cloudquota/sQuotaPreference:"
 _COMMITMENTS = ("gcp:compute/futureReservation:", "gcp:compute/regionCommitment:")
-_MINOR = re.compile(rf"{BY_ITSELF}|(?i:\w*labels|tags|description|displayname)")
-_RETENTION = ("lifecycleRules", "retentionPolicy", "softDeletePolicy", "versioning")
-_MEANINGS = {
-    "publicAccessPrevention": "the bucket can be opened to the public",
-    "uniformBucketLevelAccess": "single objects can be opened to others",
-    "ipFilter": "other addresses can or can't read it",
-    "requesterPays": "jobs and users without a billed project are denied",
-    "defaultEventBasedHold": "objects can or can't be overwritten and deleted",
-}
-"""By a bucket's setting, the effect of a blocking change."""
-_WEEK = 7 * 86_400.0
-_VERBS = {
-    Fate.CREATED: "is created",
-    Fate.ADOPTED: "is imported",
-    Fate.REPLACED: "is replaced",
-    Fate.DELETED: "is deleted",
-    Fate.FORGOTTEN: "is no longer managed; it is kept and billed",
-}
+_IN_PLACE = "is updated in place"
 
 
 def findings(comparison: Comparison) -> Iterator[Finding]:
@@ -74,143 +63,91 @@ def findings(comparison: Comparison) -> Iterator[Finding]:
             yield _unknown(subject, "policyData")
         if not _is_reported_elsewhere(touched):
             yield from _resource(comparison, touched, subject)
-        yield from _drift(comparison, touched, subject)
-    yield from _region_buckets(comparison)
+        yield from _drift(touched, subject)
     yield from _workspaces(comparison)
     yield from _identity(comparison)
     yield from _inactive_clusters(comparison)
-    yield from _program(comparison)
+    yield from _guard(comparison)
 
 
 def _is_reported_elsewhere(touched: Touched) -> bool:
     """Return whether clusters, access, quota or submissions report the resource."""
-    if touched.type.startswith(_QUOTA):
-        return touched.parent.startswith(OURS)
-    is_package = touched.type == OBJECT and touched.parent in (TEMPLATE, WORKSPACE)
-    return is_package or touched.type.startswith(CLUSTER_TYPE) or form(touched.type) is not None
+    if touched.type.startswith(_QUOTA) or touched.type == OBJECT:
+        is_catalog = touched.parent == CATALOG and touched.fate is Fate.DELETED
+        return touched.parent.startswith(OURS) and not is_catalog
+    return touched.type.startswith(CLUSTER_TYPE) or form(touched.type) is not None
 
 
 def _resource(comparison: Comparison, touched: Touched, subject: Subject) -> Iterator[Finding]:
-    verb = _VERBS.get(touched.fate, "")
-    # The deployed stack had given it up, and kept it only for jobs.
-    grade = Grade.NOTE if subject.name in comparison.before.kept else Grade.WARNING
-    if touched.fate is Fate.FORGOTTEN:
-        yield KINDS["resource-deleted"].of(subject, verb, grade=grade)
-    elif touched.parent == CATALOG and touched.type == OBJECT:
-        if touched.fate is Fate.DELETED:
-            sentence = "the published catalog is deleted: submitters can no longer submit"
-            yield KINDS["resource-deleted"].of(subject, sentence)
-    elif touched.goes:
-        yield _deletion(touched, subject, grade)
+    if touched.goes or touched.fate is Fate.FORGOTTEN:
+        yield _deletion(comparison, touched, subject)
     elif touched.type.startswith(_COMMITMENTS) and touched.old is None:
-        sentence = f"{verb} and can't be cancelled: it is billed until its end, used or not"
+        sentence = f"{VERBS[touched.fate]} and can't be cancelled: it is billed until its end, used or not"
         yield KINDS["resource-changed"].of(subject, sentence, grade=Grade.BLOCKING)
-    elif touched.fate in (Fate.CREATED, Fate.ADOPTED):
-        if not touched.parent.startswith(OURS) and not touched.by_hand:
-            yield KINDS["resource-changed"].of(subject, verb)
-    else:
+    elif touched.fate is Fate.CHANGED:
         yield from _changed(touched, subject)
+    elif not touched.parent.startswith(OURS) and not touched.by_hand:
+        yield KINDS["resource-changed"].of(subject, VERBS[touched.fate])
 
 
-def _deletion(touched: Touched, subject: Subject, mild: Grade) -> Finding:
+def _deletion(comparison: Comparison, touched: Touched, subject: Subject) -> Finding:
     """Return the finding of a deletion or a replacement, with the settings that cause it."""
+    kind = _KINDS.get((touched.fate, touched.type), _KINDS[touched.fate, ""])
     tops = {top(path) for path in touched.replaces}
-    causes = [str(edit) for edit in differences(touched.was, touched.becomes) if top(edit.path) in tops]
-    because = f" because of {few(causes)}" if causes else ""
-    kind = "resource-replaced" if touched.fate is Fate.REPLACED else "resource-deleted"
-    if touched.type == BUCKET:
-        kind = "bucket-deleted"
-    is_harmless = mild is Grade.NOTE or not touched.destroyed
-    sentence = f"{_VERBS[touched.fate]}{because}{_contents(touched)}"
-    fix = "" if is_harmless else "keep it, or create a second one and move to it first"
-    return KINDS[kind].of(subject, sentence, fix, grade=mild if is_harmless else Grade.BLOCKING)
-
-
-def _contents(touched: Touched) -> str:
-    """Return what happens to the contents, as the end of a sentence."""
-    is_protected = touched.old is not None and touched.old.protected
+    edits = input_differences(touched.was, touched.becomes)
+    sentence = _with(fate_text(touched), [edit for edit in edits if top(edit.path) in tops])
+    if subject.name in comparison.before.kept:
+        # The deployed stack had given it up, and kept it only for jobs.
+        return KINDS[kind].of(subject, sentence, grade=Grade.NOTE)
     if not touched.destroyed:
-        return "; the old one is kept"
-    if is_protected or touched.was.get("deletionProtection") or touched.was.get("deletionPolicy") == "PREVENT":
-        return "; the deployment fails, because it is protected from deletion"
-    if touched.type != BUCKET:
-        return ""
-    return (
-        ", and its objects are deleted"
-        if touched.was.get("forceDestroy")
-        else "; the deployment fails if it has objects"
-    )
+        return KINDS[kind].of(subject, sentence, grade=Grade.WARNING)
+    return KINDS[kind].of(subject, sentence, "keep it, or create a second one and move to it first")
+
+
+def _with(sentence: str, edits: Iterable[object]) -> str:
+    """Return a sentence with the edited inputs, if any."""
+    listed = few(map(str, edits))
+    return f"{sentence}: {listed}" if listed else sentence
 
 
 def _changed(touched: Touched, subject: Subject) -> Iterator[Finding]:
-    yield from _unprotected(touched, subject)
-    guards = [key for key, *_ in _GUARDS]
-    for key in touched.edited:
-        if key in guards:
-            continue
-        edits = list(differences(touched.was.get(key), touched.becomes.get(key), key))
-        if any(edit.after == UNKNOWN for edit in edits):
+    """Compare the inputs of a resource that remains, and how Pulumi protects it."""
+    was = {**touched.was, **_protection(touched.old)}
+    becomes = {**touched.becomes, **_protection(touched.new)}
+    usual = "bucket-changed" if touched.type == BUCKET else "resource-changed"
+    for key in (*touched.edited, "protect", "retainOnDelete"):
+        edits = list(input_differences(was.get(key), becomes.get(key), key))
+        kind = _RETENTION.get(f"{touched.type} {key}", usual)
+        if UNKNOWN in [edit.after for edit in edits]:
             yield _unknown(subject, key)
-        elif touched.type == BUCKET and key in BUCKET_FIELDS:
-            yield from _bucket_setting(subject, key, touched.was.get(key), touched.becomes.get(key))
-        else:
-            yield from (_edited(touched, subject, edit) for edit in edits)
+        elif edits:
+            for effect in _effects(touched.type, key, was.get(key), becomes.get(key)):
+                fix = f"keep `{key}`" if effect.grade is Grade.BLOCKING else ""
+                yield KINDS[kind].of(subject, _with(effect.does, edits), fix, grade=effect.grade, field=key)
 
 
-def _edited(touched: Touched, subject: Subject, edit: InputDifference) -> Finding:
-    kind = "bucket-changed" if touched.type == BUCKET else "resource-changed"
-    sentence = f"is updated in place: {edit}"
-    grade = Grade.NOTE if _MINOR.match(top(edit.path)) else KINDS[kind].usual
-    if (edit.path, edit.after) in (("disabled", True), ("enabled", False)):
-        grade = Grade.BLOCKING
-        sentence = "is disabled: everything that uses it fails"
-    if "attributeCondition" in edit.path:
-        grade = Grade.BLOCKING
-        sentence = f"trusts other identities: {edit}"
-    return KINDS[kind].of(subject, sentence, grade=grade, field=edit.path)
+def _protection(resource: Resource | None) -> Mapping[str, bool]:
+    """Return Pulumi's options of a resource by the names that they have in programs."""
+    if resource is None:
+        return {}
+    return {"protect": resource.protected, "retainOnDelete": resource.retained}
 
 
-def _unknown(subject: Subject, path: str) -> Finding:
-    sentence = f"`{path}` is known only at deployment, so the effect of its change is not compared"
-    return KINDS["value-unknown"].of(subject, sentence, field=path)
-
-
-def _unprotected(touched: Touched, subject: Subject) -> Iterator[Finding]:
-    """Find a protection from deletion that is removed."""
-    kind = "bucket-changed" if touched.type == BUCKET else "resource-changed"
-    old = touched.old or Resource()
-    new = touched.new or Resource()
-    removed = []
-    if old.protected and not new.protected:
-        removed.append("`protect` is removed")
-    if old.retained and not new.retained:
-        removed.append("`retain_on_delete` is removed")
-    for key, protecting, default in _GUARDS:
-        becomes = touched.becomes.get(key, default)
-        if touched.was.get(key, default) == protecting != becomes:
-            removed.append(f"`{key}` {protecting} → {becomes}")
-    if removed:
-        sentence = f"can be deleted with its contents from now on: {few(removed)}"
-        yield KINDS[kind].of(subject, sentence, "keep the protection", grade=Grade.BLOCKING)
-
-
-def _bucket_setting(subject: Subject, key: str, before: Any, after: Any) -> Iterator[Finding]:
-    kind = "retention-changed" if key in _RETENTION else "bucket-changed"
-    for effect in BUCKET_FIELDS[key](before, after):
-        grade = effect.grade
-        if key == "lifecycleRules" and _without_records(before) == _without_records(after):
-            grade = Grade.NOTE
-        fix = f"keep `{key}`" if grade is Grade.BLOCKING else ""
-        edits = [str(edit) for edit in differences(before, after, key)]
-        meaning = f": {_MEANINGS[key]}" if key in _MEANINGS and grade is Grade.BLOCKING else ""
-        setting = effect.does if key == "lifecycleRules" else f"is updated in place: {few(edits)}{meaning}"
-        sentence = _retention(key, before or {}, after or {}) or setting
-        yield KINDS[kind].of(subject, sentence, fix, grade=grade, field=key)
+def _effects(type_: str, key: str, before: object, after: object) -> Iterable[Effect]:
+    """Return the effects of an edited input."""
+    safe = _SAFE.get(key, ())
+    if key == _TRUST or (before in safe and after not in safe):
+        return [Effect(_IN_PLACE, grade=Grade.BLOCKING)]
+    if type_ != BUCKET or key not in BUCKET_FIELDS:
+        return [Effect(_IN_PLACE)]
+    if key == "lifecycleRules":
+        return BUCKET_FIELDS[key](_without_records(before), _without_records(after))
+    return BUCKET_FIELDS[key](before, after)
 
 
 def _without_records(rules: Any) -> list[Any]:
     """Return lifecycle rules without those for Slipway's own records."""
-    return [rule for rule in rules or () if not {*_prefixes(rule)} & {HISTORY, BOARD}]
+    return [rule for rule in rules or () if {HISTORY, BOARD}.isdisjoint(_prefixes(rule))]
 
 
 def _prefixes(rule: Mapping[str, Any]) -> list[str]:
@@ -218,82 +155,42 @@ def _prefixes(rule: Mapping[str, Any]) -> list[str]:
     return list(condition.get("matchesPrefixes") or ())
 
 
-def _retention(key: str, before: Any, after: Any) -> str:
-    """Return the retention before and after; empty if the setting means something else."""
-    if key == "versioning":
-        kept = "kept and billed from now on" if after.get("enabled") else "no longer kept"
-        return f"previous versions of objects are {kept}"
-    if key == "lifecycleRules" and _age(before) != _age(after):
-        return f"retention of all objects {_age(before)} → {_age(after)}"
-    if key == "softDeletePolicy":
-        name = "retentionDurationSeconds"
-        return f"deleted objects can be restored for {_days(before, name, _WEEK)} → {_days(after, name, _WEEK)}"
-    if key == "retentionPolicy":
-        name = "retentionPeriod"
-        locked = ", locked: it can never be shortened" if after.get("isLocked") else ""
-        return f"minimum retention of objects {_days(before, name, 0)} → {_days(after, name, 0)}{locked}"
-    return ""
+def _unknown(subject: Subject, path: str) -> Finding:
+    sentence = f"`{path}` is known only at deployment, so the effect of its change is not compared"
+    return KINDS["value-unknown"].of(subject, sentence, field=path)
 
 
-def _age(rules: Any) -> str:
-    """Return the age at which lifecycle rules delete every object: 30 days, or forever."""
-    conditions = [rule.get("condition") or {} for rule in rules if rule.get("action", {}).get("type") == "Delete"]
-    ages = [int(condition["age"]) for condition in conditions if [*filter(condition.get, condition)] == ["age"]]
-    return counted(min(ages), "day") if ages else "forever"
-
-
-def _days(policy: Mapping[str, Any], key: str, default: float) -> str:
-    try:
-        seconds = float(policy.get(key, default))
-    except (TypeError, ValueError):
-        return "unknown"
-    days = seconds / 86_400
-    return counted(int(days), "day") if days.is_integer() else span(seconds)
-
-
-def _drift(comparison: Comparison, touched: Touched, subject: Subject) -> Iterator[Finding]:
-    """Find manual changes that the deployment reverts, removed grants included."""
-    if form(touched.type) is not None and touched.by_hand:
-        for grant in grants(touched, touched.new):
-            sentence = f"`{grant.role}` of `{grant.member}` was removed by hand; the deployment grants it again"
-            yield KINDS["drift"].of(subject_of(grant, comparison), sentence, "remove the grant from the program")
+def _drift(touched: Touched, subject: Subject) -> Iterator[Finding]:
+    """Find manual changes that the deployment reverts."""
+    if touched.by_hand:
+        yield KINDS["drift"].of(subject, "was deleted by hand, and the deployment creates it again")
+    # An interrupted deployment writes the catalog's object itself; the plan reports clusters.
+    if touched.type == OBJECT or touched.type.startswith(CLUSTER_TYPE) or touched.fate is not Fate.CHANGED:
         return
-    # An interrupted deployment writes the catalog's object itself.
-    is_own = touched.type == OBJECT or touched.type.startswith(CLUSTER_TYPE) or form(touched.type) is not None
-    if is_own or touched.fate is Fate.REPLACED or touched.goes:
-        return
-    step = EngineStep("refresh", "", touched.type, touched.name, touched.parent, touched.old, touched.now)
-    fields = ("", *touched.put_back)
-    edits = [edit for edit in hand_edits(step, again=True) if top(edit.field) in fields]
-    if edits:
-        texts = [str(edit.facts.get("short", edit.sentence)) for edit in edits]
-        found = KINDS["drift"].of(subject, f"was changed by hand, and the deployment restores it: {texts[0]}")
-        yield replace(found, details=tuple(texts[1:]))
-
-
-def _region_buckets(comparison: Comparison) -> Iterator[Finding]:
-    """Find work buckets of other regions that are no longer declared, without the plan of Pulumi."""
-    if comparison.preview is not None:
-        return
-    old = comparison.old.work_elsewhere or {}
-    new = comparison.new.work_elsewhere or {}
-    for name in sorted({*old.values()} - {*new.values(), *comparison.after.kept}):
-        yield KINDS["resource-deleted"].of(Subject("bucket", name), _VERBS[Fate.FORGOTTEN], grade=Grade.WARNING)
+    present = touched.now or Resource()
+    for key in touched.put_back:
+        edits = input_differences(present.inputs.get(key), touched.becomes.get(key), key)
+        sentence = _with("was changed by hand, and the deployment restores it", edits)
+        yield KINDS["drift"].of(subject, sentence, field=key)
 
 
 def _workspaces(comparison: Comparison) -> Iterator[Finding]:
     """Find workspaces that leave a program which keeps others."""
-    removed = removed_workspaces(comparison.preview) if comparison.preview else {}
+    removed = removed_workspaces(comparison.preview or Preview())
     for stack, components in removed.items():
-        templates = sorted(name for type_, name, _ in components if type_ == TEMPLATE)
-        catalogs = [inputs for type_, _, inputs in components if type_ == CATALOG]
-        clusters = sorted(set[str]().union(*(inputs.get("clusters") or () for inputs in catalogs)))
-        workspaces = [inputs for type_, _, inputs in components if type_ == WORKSPACE]
-        members = sorted(set[str]().union(*(inputs.get("submitters") or () for inputs in workspaces)))
-        lost = f"{counted(len(clusters), 'cluster')} and {counted(len(templates), 'template')}"
-        sentence = f"is removed with {lost}; {few(members, 2) or 'its submitters'} can no longer submit"
+        details: list[str] = []
+        members: set[str] = set()
+        for type_, name, inputs in components:
+            if type_ == TEMPLATE:
+                details.append(f"template `{name}`")
+            elif type_ == CATALOG:
+                details += [f"cluster `{cluster}`" for cluster in inputs.get("clusters") or ()]
+            elif type_ == WORKSPACE:
+                members.update(inputs.get("submitters") or ())
+        who = few(sorted(members), 2) or "its submitters"
+        sentence = f"is removed with its clusters and templates; {who} can no longer submit"
         found = KINDS["resource-deleted"].of(Subject("workspace", stack), sentence, "keep it until it is unused")
-        yield replace(found, details=(*map("cluster `{}`".format, clusters), *map("template `{}`".format, templates)))
+        yield replace(found, details=tuple(details))
 
 
 def _identity(comparison: Comparison) -> Iterator[Finding]:
@@ -325,13 +222,10 @@ def _sizes(cluster: DormantCluster) -> list[tuple[object, ...]]:
     return [(pool.name, pool.machine, pool.min, pool.max) for pool in cluster.pools]
 
 
-def _program(comparison: Comparison) -> Iterator[Finding]:
+def _guard(comparison: Comparison) -> Iterator[Finding]:
     preview = comparison.preview
-    if preview is None or not preview.complete:
+    if preview is None or not preview.complete or preview.hooks is None:
         return
-    if preview.hooks is not None and GUARD not in preview.hooks:
+    if GUARD not in preview.hooks:
         sentence = "the deletion guard is not registered, so clusters and buckets are deleted without checking for jobs"
         yield KINDS["guard-missing"].of(Subject("program"), sentence, f"register Slipway's hook `{GUARD}`")
-    if Side.AFTER in comparison.unknown:
-        sentence = "the program publishes no facts, so submissions, access, quota and cost are not compared"
-        yield KINDS["program-warning"].of(Subject("program"), sentence, "declare the stack with Slipway's components")

@@ -6,17 +6,19 @@ https://docs.cloud.google.com/iam/docs/roles-permissions.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from slipway.answers.comparison import Comparison, Side
 from slipway.deploying.deployment.workspace_plan import ACT_AS
 from slipway.deploying.engine.grants import Grant, form, grants
-from slipway.deploying.engine.preview import UNKNOWN, Resource
+from slipway.deploying.engine.preview import UNKNOWN, Preview, Resource
 from slipway.deploying.engine.touched import ACCOUNT as ACCOUNT_TYPE
-from slipway.deploying.engine.touched import BUCKET, Fate, Touched
+from slipway.deploying.engine.touched import BUCKET, Fate, Touched, said
 from slipway.model.findings.finding import Subject
 
 ACCOUNT = "service account"
+SUBMITTERS = "submitters"
+"""All submitters, as a member."""
 Right = tuple[str, str, Subject]
 """A member, what they can do, and the resource."""
 PUBLIC: Mapping[str, str] = {
@@ -25,11 +27,30 @@ PUBLIC: Mapping[str, str] = {
 }
 """Members that stand for the public."""
 
-_LIST, _READ, _CREATE, _WRITE = "list objects", "read objects", "create objects", "overwrite and delete objects"
-_SHARE, _BUCKET = "grant access to objects", "change and delete the bucket"
-_VIEW_JOBS, SUBMIT = "list jobs", "submit and cancel jobs"
-_VIEW, _EDIT, _OWN = "read most resources", "change and delete most resources", "grant any role to anyone"
-_ACT, _TOKENS, _SECRET = "run code as the account", "create access tokens of the account", "read the secret"
+_GUARDS = ("forceDestroy", "deleteContentsOnDestroy", "deletionProtection", "deletionPolicy")
+"""Inputs that decide whether a resource can be deleted with its contents."""
+VERBS = {
+    Fate.CREATED: "is created",
+    Fate.ADOPTED: "is imported",
+    Fate.REPLACED: "is replaced",
+    Fate.DELETED: "is deleted",
+    Fate.FORGOTTEN: "is no longer managed; it is kept and billed",
+}
+
+_LIST = "list objects"
+_READ = "read objects"
+_CREATE = "create objects"
+_WRITE = "overwrite and delete objects"
+_SHARE = "grant access to objects"
+_BUCKET = "change and delete the bucket"
+_VIEW_JOBS = "list jobs"
+SUBMIT = "submit and cancel jobs"
+_VIEW = "read most resources"
+_EDIT = "change and delete most resources"
+_OWN = "grant any role to anyone"
+_ACT = "run code as the account"
+_TOKENS = "create access tokens of the account"
+_SECRET = "read the secret"
 _RIGHTS: Mapping[str, tuple[str, ...]] = {
     "roles/viewer": (_VIEW,),
     "roles/editor": (_VIEW, _EDIT),
@@ -65,10 +86,27 @@ _EVERYWHERE: Mapping[str, str] = {
 }
 """The same rights of a role on a project, a folder or an organisation."""
 _WIDE = ("", "folder", "organisation")
-_STRONGEST = (_OWN, _EVERYWHERE[_TOKENS], _EVERYWHERE[_ACT], _EDIT, _TOKENS, _ACT, _SHARE, _BUCKET, _WRITE, SUBMIT)
+_STRONGEST = (
+    _OWN,
+    _EVERYWHERE[_TOKENS],
+    _EVERYWHERE[_ACT],
+    _EDIT,
+    _TOKENS,
+    _ACT,
+    _SHARE,
+    _BUCKET,
+    _WRITE,
+    SUBMIT,
+    _SECRET,
+    _READ,
+)
 
-_OF_SUBMITTERS = frozenset({_VIEW_JOBS, SUBMIT, "read quotas", "read metrics", "read logs"})
-_OF_SUBMITTERS_ON_BUCKETS = frozenset({_LIST, _READ, _CREATE})
+_OF_SUBMITTERS: Mapping[str, tuple[str, ...]] = {
+    "project": (_VIEW_JOBS, SUBMIT, "read quotas", "read metrics", "read logs"),
+    "bucket": (_LIST, _READ, _CREATE),
+    ACCOUNT: (_ACT,),
+}
+"""By the kind of a stack's own resources, the rights that every submitter has there."""
 
 
 def rights_of(grant: Grant) -> tuple[str, ...]:
@@ -88,13 +126,9 @@ def strength(right: str) -> int:
 def is_of_submitters(right: str, subject: Subject, comparison: Comparison) -> bool:
     """Return whether a submitter of the stack has the right there anyway."""
     catalog = comparison.new
-    if subject.what == "project":
-        return right in _OF_SUBMITTERS
-    if subject.what == "bucket":
-        return right in _OF_SUBMITTERS_ON_BUCKETS and subject.name in catalog.buckets
-    if subject.what == ACCOUNT:
-        return right == _ACT and subject.name in (catalog.trainer, *catalog.trainers.values())
-    return False
+    own = (*catalog.buckets, catalog.trainer, *catalog.trainers.values())
+    is_own = subject.what == "project" or subject.name in own
+    return is_own and right in _OF_SUBMITTERS.get(subject.what, ())
 
 
 def subject_of(grant: Grant, comparison: Comparison) -> Subject:
@@ -112,17 +146,6 @@ def held(
     comparison: Comparison, side: Side, is_wanted: Callable[[Grant], bool] = lambda grant: True
 ) -> Mapping[Right, str]:
     """Return the rights that wanted grants give on one side, each with its condition; empty for none."""
-    both = {each: _rights(comparison, each, is_wanted) for each in Side}
-    found = dict(both[side])
-    # A right in all buckets includes each bucket that a grant of either side names.
-    for member, right, subject in (*both[Side.BEFORE], *both[Side.AFTER]):
-        wider = (member, _EVERYWHERE.get(right, ""), Subject("project", comparison.new.project))
-        if wider in found:
-            found.setdefault((member, right, subject), found[wider])
-    return found
-
-
-def _rights(comparison: Comparison, side: Side, is_wanted: Callable[[Grant], bool]) -> dict[Right, str]:
     found: dict[Right, str] = {}
     for grant in filter(is_wanted, granted(comparison, side)):
         subject = subject_of(grant, comparison)
@@ -133,49 +156,83 @@ def _rights(comparison: Comparison, side: Side, is_wanted: Callable[[Grant], boo
     return found
 
 
+def including(found: Mapping[Right, str], asked: Iterable[Right], project: str) -> Mapping[Right, str]:
+    """Return rights with those asked for that wider ones of them include."""
+    included = dict(found)
+    for right in asked:
+        for wider in _wider(right, project):
+            if wider in found:
+                included.setdefault(right, found[wider])
+    return included
+
+
+def _wider(right: Right, project: str) -> Iterator[Right]:
+    """Yield the rights that include one: of the whole domain, of the public, and on the whole project."""
+    member, action, subject = right
+    # A group may have members of other domains.
+    members = [member, *PUBLIC]
+    if member.startswith("user:"):
+        members.append(f"domain:{domain_of(member)}")
+    if member.startswith("team "):
+        members.append(SUBMITTERS)
+    for each in members:
+        yield each, action, subject
+        yield each, _EVERYWHERE.get(action, ""), Subject("project", project)
+
+
+def fate_text(touched: Touched) -> str:
+    """Return what happens to a resource, with its protection: is deleted (`forceDestroy` `true`)."""
+    text = VERBS[touched.fate]
+    if not touched.goes:
+        return text
+    if not touched.destroyed:
+        return f"{text}; the old one is kept"
+    was = {"forceDestroy": False, **touched.was} if touched.type == BUCKET else touched.was
+    guards = [f"`{key}` {said(was[key])}" for key in _GUARDS if key in was]
+    if touched.old is not None and touched.old.protected:
+        guards.append("`protect` `true`")
+    return f"{text} ({', '.join(guards)})" if guards else text
+
+
 def resource_subject(touched: Touched) -> Subject:
     """Return a bucket, a service account, or another resource by its type, such as `bigquery.Dataset runs`."""
-    state = touched.old or touched.new
     if touched.type == BUCKET:
         return Subject("bucket", touched.physical)
-    if touched.type == ACCOUNT_TYPE and state is not None:
+    if touched.type == ACCOUNT_TYPE:
+        state = touched.old or touched.new or Resource()
         return Subject(ACCOUNT, str(state.outputs.get("email") or touched.physical))
-    provider, _, rest = touched.type.partition(":")
-    module, _, name = rest.partition(":")
+    provider, module, name = touched.type.split(":")
     title = f"{module.partition('/')[0]}.{name}"
     return Subject(title if provider == "gcp" else f"{provider} {title}", touched.name)
 
 
 def granted(comparison: Comparison, side: Side) -> tuple[Grant, ...]:
     """Return the grants of the program on one side, those that it leaves unchanged included; none without a preview."""
-    preview = comparison.preview
-    if preview is None:
-        return ()
     found: dict[Grant, None] = {}
     deleted: set[Grant] = set()
-    for touched in comparison.touched:
-        if form(touched.type) is None:
-            continue
+    for touched in _all_resources(comparison):
         before = tuple(grants(touched, touched.old))
         if side is Side.BEFORE:
             found.update(dict.fromkeys(before))
             continue
-        found.update(dict.fromkeys(grants(touched, _state_after(touched))))
+        state = touched.new or touched.old
+        if touched.goes:
+            state = touched.new
+        found.update(dict.fromkeys(grants(touched, state)))
         if touched.fate is Fate.DELETED:
             # Pulumi deletes last, so that the member loses the role even if another resource grants it too.
             deleted.update(before)
-    changed = {step.urn for step in preview.steps}
-    for urn, step in preview.standing.items():
-        if urn not in changed:
-            unchanged = Touched(Fate.CHANGED, step.type, step.name, step.parent)
-            found.update(dict.fromkeys(grants(unchanged, step.old)))
     return tuple(grant for grant in found if grant not in deleted)
 
 
-def _state_after(touched: Touched) -> Resource | None:
-    if touched.new is not None or touched.goes:
-        return touched.new
-    return touched.old
+def _all_resources(comparison: Comparison) -> Iterator[Touched]:
+    """Yield the resources of the program, the unchanged ones too."""
+    yield from comparison.touched
+    preview = comparison.preview or Preview()
+    changed = {step.urn for step in preview.steps}
+    for urn, step in preview.standing.items():
+        if urn not in changed:
+            yield Touched(Fate.CHANGED, step.type, step.name, step.parent, old=step.old, new=step.old)
 
 
 def shown_member(member: str) -> str:

@@ -44,7 +44,7 @@ def test_a_deleted_secret_names_job_and_user() -> None:
     lost = step("delete", SECRET, "token", old={"secretId": "hf-token"})
     (finding,) = found(lost, jobs=[job("tune", env=TOKEN), job("other")])
     assert (finding.kind, finding.grade, finding.subject) == ("job-loses-resource", Grade.BLOCKING, "secret hf-token")
-    expected = "is deleted: job `tune` (user-a, running 3 h 12 min) can't start or restart without it"
+    expected = "`token` is deleted: job `tune` (user-a, running 3 h 12 min) needs it"
     assert finding.sentence == expected
 
 
@@ -89,7 +89,7 @@ def test_a_revoked_or_disabled_account_is_found() -> None:
     account = {"accountId": "trainer"}
     off = step("update", "gcp:serviceaccount/account:Account", "t", old=account, new={**account, "disabled": True})
     (finding,) = found(off, jobs=[job()])
-    assert finding.sentence.startswith("is disabled")
+    assert finding.sentence.startswith("`t` is disabled")
     old, new = ({"secret": "hf-token", "enabled": enabled} for enabled in (True, False))
     off = step("update", "gcp:secretmanager/secretVersion:SecretVersion", "v", old=old, new=new)
     (finding,) = found(off, jobs=[job(env=TOKEN)])
@@ -120,7 +120,7 @@ def test_many_jobs_are_one_finding() -> None:
     jobs = [job(f"run-{number}", user=f"user-{number % 2}") for number in range(5)]
     (finding,) = found(step("delete", BUCKET, "work", old={"name": WORK_BUCKET, "forceDestroy": True}), jobs=jobs)
     assert finding.sentence.startswith(
-        "is deleted with all objects: each of 5 unfinished jobs of `user-0` and `user-1`"
+        "`work` is deleted (`forceDestroy` `true`): each of 5 unfinished jobs of `user-0` and `user-1`"
     )
     assert len(finding.details) == 5
 

@@ -46,24 +46,25 @@ def test_nothing_touched_is_no_finding() -> None:
 @pytest.mark.parametrize(
     ("old", "new", "sentence"),
     [
-        ({}, deletes(30), "retention of all objects forever → 30 days"),
-        (deletes(90), deletes(30), "retention of all objects 90 days → 30 days"),
+        ({}, deletes(30), "deletes every object after 30 days"),
+        (deletes(90), deletes(30), "deletes every object after 30 days, until now after 90 days"),
         (
             {"retentionPolicy": {"retentionPeriod": 2592000}},
             {"retentionPolicy": {"retentionPeriod": 604800}},
-            "minimum retention of objects 30 days → 7 days",
+            "lets objects be deleted after 7 days, until now after 30 days",
         ),
         (
             {},
             {"softDeletePolicy": {"retentionDurationSeconds": 0}},
-            "deleted objects can be restored for 7 days → 0 days",
+            "keeps nothing that is deleted, until now for 7 days",
         ),
-        ({"versioning": {"enabled": True}}, {}, "previous versions of objects are no longer kept"),
+        ({"versioning": {"enabled": True}}, {}, "keeps no earlier versions of what is overwritten or deleted"),
     ],
 )
 def test_shorter_retention_is_blocking(old: dict[str, Any], new: dict[str, Any], sentence: str) -> None:
     (finding,) = found(bucket(old, new))
-    assert (finding.kind, finding.grade, finding.sentence) == ("retention-changed", Grade.BLOCKING, sentence)
+    assert (finding.kind, finding.grade) == ("retention-changed", Grade.BLOCKING)
+    assert finding.sentence.startswith(f"{sentence}: `")
 
 
 def test_longer_retention_is_not_blocking() -> None:
@@ -73,10 +74,10 @@ def test_longer_retention_is_not_blocking() -> None:
 
 def test_deleted_and_replaced_buckets_are_blocking() -> None:
     (finding,) = found(step("delete", BUCKET, "data", old={"name": "data", "forceDestroy": True}))
-    assert (finding.kind, finding.sentence) == ("bucket-deleted", "is deleted, and its objects are deleted")
+    assert (finding.kind, finding.sentence) == ("bucket-deleted", "is deleted (`forceDestroy` `true`)")
     old, new = {"name": "data", "location": "US"}, {"name": "data", "location": "EU"}
     (finding,) = found(step("replace", BUCKET, "data", old=old, new=new, diffs=["location"], replaces=["location"]))
-    assert finding.sentence.startswith("is replaced because of `location` `US` → `EU`")
+    assert finding.sentence == "is replaced (`forceDestroy` `false`): `location` `US` → `EU`"
     assert told(step("delete", BUCKET, "data", old={"name": "data"}, retained=True)) == [
         ("resource-deleted", "warning")
     ]
@@ -90,7 +91,7 @@ def test_what_was_kept_for_jobs_goes_without_an_alarm() -> None:
 
 def test_a_removed_protection_is_blocking() -> None:
     assert told(bucket({}, {"forceDestroy": True})) == [("bucket-changed", "blocking")]
-    assert told(bucket({"forceDestroy": True}, {"forceDestroy": False})) == []
+    assert told(bucket({"forceDestroy": True}, {"forceDestroy": False})) == [("bucket-changed", "change")]
     dataset = step("update", DATASET, "x", old={"deletionProtection": True}, new={"deletionProtection": False})
     assert told(dataset) == [("resource-changed", "blocking")]
 
@@ -160,9 +161,9 @@ def test_the_deletion_guard_has_to_be_registered() -> None:
     assert told(preview=Preview(hooks=frozenset())) == [("guard-missing", "blocking")]
 
 
-def test_a_program_without_facts_is_a_warning() -> None:
+def test_a_program_without_facts_is_reported_as_incomplete_only() -> None:
     findings = list(resources.findings(change(facts(), None, preview=Preview()).comparison))
-    assert [finding.kind for finding in findings] == ["program-warning"]
+    assert findings == []
 
 
 def test_a_deleted_catalog_is_blocking() -> None:

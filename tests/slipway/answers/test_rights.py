@@ -7,7 +7,7 @@ from slipway.answers import access
 from slipway.answers.answer import differences
 from slipway.answers.comparison import Side
 from slipway.answers.opened import opened
-from slipway.answers.rights import granted, held, strength
+from slipway.answers.rights import granted, held, including, strength
 from slipway.deploying.engine.preview import EngineStep, Preview
 from slipway.model.findings.finding import Grade
 from tests.slipway.reviewing.builders import PROJECT, change, facts, step
@@ -20,7 +20,8 @@ READS = {"role": "roles/storage.objectViewer", "member": BOB}
 
 def rights(side: Side, *steps: EngineStep) -> set[str]:
     comparison = change(facts(), facts(), steps=steps).comparison
-    return {f"{right} on {subject}" for _, right, subject in held(comparison, side)}
+    both = [*held(comparison, Side.BEFORE), *held(comparison, Side.AFTER)]
+    return {f"{right} on {subject}" for _, right, subject in including(held(comparison, side), both, PROJECT)}
 
 
 def test_a_role_on_the_project_includes_each_bucket() -> None:
