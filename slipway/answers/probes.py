@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from slipway.answers.comparison import Comparison
+from slipway.authoring.packages.packing import runs_any_folder
 from slipway.base.formatting import plain
 from slipway.google.jobs import VertexJob
 from slipway.model.catalog.model import Catalog
@@ -122,13 +123,18 @@ def _generated(comparison: Comparison, old: Template, new: Template) -> Iterator
     usual = SubmissionRequest(old.name, required)
     for params in _variants(old, new):
         yield Probe(replace(usual, params={**required, **params}))
-    for capacity_type in {offer.capacity_type: offer for offer in (*old.offers, *new.offers)}:
-        yield Probe(replace(usual, capacity_type=capacity_type))
+    defaults = {each.name: each.default for each in old.parameters}
+    for offer in (*old.offers, *new.offers):
+        case = {name: render(values[0]) for name, values in offer.when.items() if defaults.get(name) not in values}
+        case.pop(OF_TEAM, None)
+        yield Probe(replace(usual, params={**required, **case}, capacity_type=offer.capacity_type))
     for kind in old.kinds[1:]:
         yield Probe(replace(usual, kind=kind))
     # New and removed teams are a question of access.
     for team in sorted(comparison.old.teams.keys() & comparison.new.teams.keys()):
         yield Probe(replace(usual, team=team))
+    if comparison.old.sessions != comparison.new.sessions and runs_any_folder(old):
+        yield Probe(usual, Submitter.SESSION)
     yield Probe(usual, is_default=True)
 
 
@@ -169,8 +175,9 @@ def _used(old: Template, new: Template, jobs: Iterable[VertexJob]) -> Iterator[t
         params = {**required, **given}
         settings = OwnSettings(replicas=job.own_settings.several)
         overrides = RequestOverrides(settings=settings)
-        capacity_type = _named_type(old, job)
-        asked = SubmissionRequest(old.name, params, capacity_type, overrides=overrides)
+        # None stands for the template's first kind.
+        kind = job.kind.name if job.kind.name in old.kinds[1:] else None
+        asked = SubmissionRequest(old.name, params, _named_type(old, job), kind=kind, overrides=overrides)
         by_labels = (AGENT_LABEL in job.labels, SESSION_LABEL in job.labels)
         submitter = _BY_LABELS.get(by_labels, Submitter.USER)
         yield Probe(asked, submitter), job
@@ -191,4 +198,5 @@ def _deciding_parameters(template: Template) -> set[str]:
         found |= offer.when.keys()
         for pool in offer.worker_pools:
             found |= set(names(str(pool.get("replicaCount"))))
+        found |= set(names(str(offer.request.get("parallelTrialCount"))))
     return found

@@ -5,28 +5,54 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
 from typing import cast
 
 from slipway.answers.answer import Answer, Difference, State, Value
 from slipway.answers.comparison import DAYS, Comparison
 from slipway.answers.probes import Probe, probes
-from slipway.answers.submissions import CAUSE, MACHINES, OFFER, ORDER, PRICE, RUN_COST, TIME_LIMIT, WAIT
-from slipway.base.formatting import counted, exact_span, few, short
+from slipway.answers.settings import settings
+from slipway.answers.submissions import (
+    ACCOUNT,
+    CAUSE,
+    COMES,
+    EXPERIMENT,
+    GPU_MEMORY,
+    MACHINES,
+    OFFER,
+    ORDER,
+    PRICE,
+    RESERVED,
+    RESTART,
+    RUN_COST,
+    SHELL,
+    TIME_LIMIT,
+    WAITS,
+    accepts_any,
+)
+from slipway.base.formatting import counted, exact_span, few, short, sides
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Unknown
 from slipway.google.quota.metrics import ALL_SHORT_COMMAND
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
+from slipway.model.prices import is_steep
 
 _LONGEST = 80
 _FORMATS: Mapping[str, Callable[[float], str]] = {
     TIME_LIMIT: exact_span,
-    WAIT: exact_span,
+    GPU_MEMORY: lambda memory: f"{memory:.0f} GB",
     PRICE: lambda price: f"${price:,.2f}/h",
     RUN_COST: lambda costs: f"${costs:,.2f}",
 }
-_GAINS: Mapping[str, int] = {PRICE: -1, RUN_COST: -1, TIME_LIMIT: 1}
+_GAINS: Mapping[str, int] = {PRICE: -1, TIME_LIMIT: 1, GPU_MEMORY: 1, RESERVED: 1}
 """The direction in which a change of a number harms no submission."""
+_HARMLESS = (EXPERIMENT, RESTART)
+_SECRET = "__SECRET"
+"""The end of the name of a value that refers to a secret."""
+_MOST_WORDS = 30
+_SIZES = ((2, 60), (2, 30), (1, 60), (1, 30), (1, 15))
+"""How many values a sentence shows, and how long each side is: the first with which it is short enough."""
 _KEEP = "keep what these submissions use, or ask their users first"
 
 
@@ -46,6 +72,13 @@ class _Change:
         return cast(Answer, self.difference.after)
 
     @property
+    def is_rejected(self) -> bool:
+        """Return whether it was accepted, or to be accepted from a later date."""
+        was_possible = self.before.state is State.YES or self.before.values.get(COMES)
+        is_final = self.after.values.get(CAUSE) and not self.after.values.get(COMES)
+        return bool(was_possible and is_final) or self.difference.becomes_rejected
+
+    @property
     def warnings(self) -> Sequence[str]:
         """The warnings that are new."""
         known = set(self.before.text.splitlines())
@@ -59,6 +92,8 @@ class _Group:
     comparison: Comparison
     subject: Subject
     changes: Sequence[_Change]
+    #: No setting is edited: dates, quota or lost clusters alone change the answers.
+    by_itself: bool
 
     def having(self, *states: State) -> _Group:
         return replace(
@@ -72,7 +107,10 @@ class _Group:
 
     @property
     def reason(self) -> str:
-        return short(self.changes[0].after.text, _LONGEST)
+        """Why the first one is rejected, without reasons that it had before."""
+        known = self.changes[0].before.text.split("; ")
+        reasons = [reason for reason in self.changes[0].after.text.split("; ") if reason not in known]
+        return short("; ".join(reasons), _LONGEST)
 
     @property
     def jobs(self) -> list[VertexJob]:
@@ -99,24 +137,30 @@ def findings(comparison: Comparison, differences: Sequence[Difference]) -> Itera
     """Yield the findings about submissions, one for each template and kind."""
     by_key = {probe.key: probe for probe in probes(comparison)}
     by_subject: dict[Subject, list[_Change]] = defaultdict(list)
+    by_itself = bool(differences) and not comparison.renamed and not settings(comparison)
     for difference in differences:
         for key in difference.keys:
             by_subject[difference.subject].append(_Change(by_key[key], difference))
     for subject, changes in by_subject.items():
         changes.sort(key=lambda change: (not change.probe.is_default, not change.probe.jobs))
-        yield from _of_template(_Group(comparison, subject, changes))
+        yield from _of_template(_Group(comparison, subject, changes, by_itself))
 
 
 def _of_template(group: _Group) -> Iterator[Finding]:
-    rejected = group.having(State.YES, State.NO)
+    rejected = replace(group, changes=[change for change in group.changes if change.is_rejected])
+    if group.by_itself:
+        yield from _rejections(rejected)
+        return
     accepted = group.having(State.NO, State.YES)
     altered = group.having(State.YES, State.YES)
     if group.subject.name in group.comparison.old.templates:
-        yield from _accepted(accepted)
+        if accepted.changes:
+            yield KINDS["submission-accepted"].of(group.subject, f"now accepts {accepted.texts}")
         yield from _rejections(rejected)
         # A finding about a capacity type says that it is lost or new.
         told = [change for change in (*rejected.changes, *accepted.changes) if change.probe.asked.capacity_type]
-        yield from _altered(altered, {RUN_COST, ORDER} if told else {RUN_COST})
+        yield from _altered(altered, {RUN_COST, SHELL, ORDER} if told else {RUN_COST, SHELL})
+        yield from _opened(altered)
         yield from _warned(altered)
     elif group.subject.name in group.comparison.renamed:
         yield from _rejections(rejected)
@@ -134,36 +178,47 @@ def _new(group: _Group) -> Iterator[Finding]:
         yield KINDS["no-offer-left"].of(group.subject, f"can't run with its defaults: {group.reason}", _KEEP)
 
 
-def _accepted(group: _Group) -> Iterator[Finding]:
-    if group.changes:
-        yield KINDS["submission-accepted"].of(group.subject, f"now accepts {group.texts}")
-
-
 def _rejections(group: _Group) -> Iterator[Finding]:
     by_kind: dict[str, list[_Change]] = defaultdict(list)
     for change in group.changes:
         # If nothing is left, there is no other finding.
         decisive = group.changes[0] if group.changes[0].probe.is_default else change
-        by_kind[_kind(decisive)].append(change)
+        by_kind[_kind(group, decisive)].append(change)
     for kind, changes in by_kind.items():
         part = replace(group, changes=changes)
         details = [f"{change.probe.text}: {change.after.text}" for change in changes]
         fix = ALL_SHORT_COMMAND if "quota is too low" in part.reason else _KEEP
-        remains = group.subject.name in group.comparison.new.templates
-        has_nothing_left = remains and changes[0].probe.is_default
         grade = Grade.WARNING
         # The plan of clusters says more about inactive ones, whose dates a deployment follows by itself.
-        if (part.jobs or has_nothing_left) and "is inactive" not in part.reason:
+        if not _is_dated(part) and (part.jobs or _has_nothing_left(part)):
             grade = Grade.BLOCKING
         yield part.finding(kind, _rejection(part, kind), grade, details, fix)
 
 
-def _kind(change: _Change) -> str:
-    if change.after.values[CAUSE] != OFFER:
-        return "submission-rejected"
-    if change.probe.is_default:
+def _has_nothing_left(group: _Group) -> bool:
+    name = group.subject.name
+    if name not in group.comparison.new.templates:
+        return False
+    return group.changes[0].probe.is_default or not accepts_any(group.comparison, name)
+
+
+def _is_dated(group: _Group) -> bool:
+    """Return whether inactive clusters reject the submission, whose dates are not edited."""
+    inactive = str(group.changes[0].after.values.get(COMES) or "").split(", ")
+    before = {**group.comparison.old.dormant, **group.comparison.old.clusters}
+    after = group.comparison.new.dormant
+    for name in inactive:
+        if name not in before or name not in after or before[name].season != after[name].season:
+            return group.by_itself
+    return True
+
+
+def _kind(group: _Group, change: _Change) -> str:
+    is_offer = change.after.values[CAUSE] == OFFER
+    if is_offer and change.probe.is_default:
         return "no-offer-left"
-    return "offer-unavailable" if change.probe.asked.capacity_type else "submission-rejected"
+    is_of_type = is_offer and change.probe.asked.capacity_type
+    return "offer-unavailable" if is_of_type or group.by_itself else "submission-rejected"
 
 
 def _rejection(group: _Group, kind: str) -> str:
@@ -179,24 +234,61 @@ def _rejection(group: _Group, kind: str) -> str:
     return f"rejects {group.texts}: {group.reason}"
 
 
+@dataclass(frozen=True)
+class _Value:
+    """A value that differs, as it was first found."""
+
+    name: str
+    old: Value
+    new: Value
+    grade: Grade
+
+    def text(self, longest: int = 200) -> str:
+        """Return ``` `machines` 1 × n1-standard-4 → 1 × n1-standard-8 ```."""
+        old, new = _shown(self.name, self.old), _shown(self.name, self.new)
+        return f"`{self.name}` {' → '.join(sides(old, new, longest))}"
+
+
 def _altered(group: _Group, hidden: set[str]) -> Iterator[Finding]:
     """Yield what changes for accepted submissions, each value once."""
-    lines: dict[str, str] = {}
+    found: dict[str, _Value] = {}
     details: list[str] = []
-    grade = Grade.NOTE
     for change in group.changes:
         for name in change.difference.changed:
-            old = change.before.values.get(name)
-            new = change.after.values.get(name)
-            line = f"`{name}` {_shown(name, old)} → {_shown(name, new)}"
-            known = lines.setdefault(name, line)
-            details.append(line if line == known else f"{change.probe.text}: {line}")
-            if not _improves(name, old, new):
-                grade = Grade.WARNING
-    shown = [line for name, line in lines.items() if name not in hidden]
+            value = _Value(name, change.before.values.get(name), change.after.values.get(name), _grade(change, name))
+            known = found.setdefault(name, value)
+            same = (value.old, value.new) == (known.old, known.new)
+            details.append(value.text() if same else f"{change.probe.text}: {value.text()}")
+            found[name] = replace(known, grade=max(known.grade, value.grade))
+    shown = sorted((value for name, value in found.items() if name not in hidden), key=lambda value: -value.grade)
+    for most, longest in _SIZES if shown else ():
+        what = f"{group.changes[0].probe.text}: {few((value.text(longest) for value in shown), most)}"
+        told = group.finding("submission-changed", what, max(value.grade for value in found.values()), details)
+        if len(told.sentence.split()) <= _MOST_WORDS:
+            break
     if shown:
-        what = f"{group.changes[0].probe.text}: {few(shown, 2)}"
-        yield group.finding("submission-changed", what, grade, details)
+        yield told
+
+
+def _grade(change: _Change, name: str) -> Grade:
+    old = change.before.values.get(name)
+    new = change.after.values.get(name)
+    if name == RUN_COST:
+        is_much = is_steep(Decimal(str(old or 0)), Decimal(str(new or 0)))
+        return Grade.WARNING if is_much else Grade.NOTE
+    if name in _HARMLESS or _improves(name, old, new):
+        return Grade.NOTE
+    is_needed = change.probe.is_default or change.probe.jobs
+    loses_secret = name.endswith(_SECRET) and old and not new
+    return Grade.BLOCKING if is_needed and (loses_secret or name == ACCOUNT) else Grade.WARNING
+
+
+def _opened(group: _Group) -> Iterator[Finding]:
+    for change in group.changes[:1]:
+        if SHELL in change.difference.changed and change.after.values[SHELL]:
+            account = change.after.values[ACCOUNT]
+            what = f"opens an interactive shell in its running jobs, in which people act as `{account}`"
+            yield KINDS["access-gained"].of(group.subject, what, "leave out `enable_web_access`")
 
 
 def _warned(group: _Group) -> Iterator[Finding]:
@@ -214,12 +306,16 @@ def _improves(name: str, old: Value, new: Value) -> bool:
         return name.startswith("default of ") or "${" in str(new)
     if name in _GAINS and new is not None:
         return _GAINS[name] * (float(str(new)) - float(str(old))) > 0
-    return name == ORDER and str(new).startswith(str(old))
+    return name in (ORDER, WAITS) and str(new).startswith(str(old))
 
 
 def _shown(name: str, value: Value) -> str:
     if value is None:
         return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if name.endswith(_SECRET):
+        return str(value).rpartition("/secrets/")[2]
     if name in _FORMATS:
         return _FORMATS[name](float(value))
-    return short(str(value)) or "none"
+    return str(value) or "none"

@@ -40,6 +40,25 @@ def short(text: str, longest: int = 60) -> str:
     return line if start == text and len(line) <= longest else f"{line[:longest]}…"
 
 
+def sides(before: str, after: str, longest: int = 60) -> tuple[str, str]:
+    """Return two texts that differ, each cut to about `longest`. Lists with ` then ` lose their common end, and long
+    texts their common beginning."""
+    was = before.split(" then ")
+    now = after.split(" then ")
+    while min(len(was), len(now)) > 1 and was[-1] == now[-1]:
+        was, now = was[:-1], now[:-1]
+    start = ""
+    while min(len(was), len(now)) > 1 and was[0] == now[0]:
+        was, now, start = was[1:], now[1:], "…"
+    before, after = " then ".join(was), " then ".join(now)
+    pairs = enumerate(zip(before, after, strict=False))
+    same = next((place for place, (left, right) in pairs if left != right), 0)
+    kept = same - longest // 4
+    if max(len(before), len(after)) > longest and kept > 0:
+        before, after, start = before[kept:], after[kept:], "…"
+    return start + short(before, longest), start + short(after, longest)
+
+
 def quoted(value: object) -> str:
     """Return a value as a message repeats it: in quotes where it is text, and short."""
     if not isinstance(value, str):
