@@ -166,7 +166,7 @@ def _limit_findings(comparison: Comparison) -> Iterator[Finding]:
 def _limit_finding(was: Limit, now: Limit) -> Iterator[Finding]:
     what = "allowance" if was.tighter else "policy"
     subject = Subject(what, was.key.removeprefix("policy."))
-    sentence = f"{was.meaning}: {was.shown} → {now.shown}"
+    sentence = f"{now.meaning}: {was.shown} → {now.shown}"
     field = f"slipway:{was.key}"
     if _allows_more(was.key, was.value, now.value):
         grade = max(was.looser, now.looser)

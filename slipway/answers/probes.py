@@ -11,9 +11,10 @@ from slipway.answers.comparison import Comparison
 from slipway.authoring.packages.packing import runs_any_folder
 from slipway.base.formatting import plain
 from slipway.google.jobs import VertexJob
+from slipway.model.capacity import RESERVATION
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import names, render
-from slipway.model.catalog.template import OF_TEAM, Template
+from slipway.model.catalog.template import OF_TEAM, Offer, Template
 from slipway.model.labels import AGENT_LABEL, SESSION_LABEL, label_value
 from slipway.model.own_settings import OwnSettings
 from slipway.using.submission.parameters import judged
@@ -123,11 +124,11 @@ def _generated(comparison: Comparison, old: Template, new: Template) -> Iterator
     usual = SubmissionRequest(old.name, required)
     for params in _variants(old, new):
         yield Probe(replace(usual, params={**required, **params}))
-    defaults = {each.name: each.default for each in old.parameters}
     for offer in (*old.offers, *new.offers):
-        case = {name: render(values[0]) for name, values in offer.when.items() if defaults.get(name) not in values}
-        case.pop(OF_TEAM, None)
-        yield Probe(replace(usual, params={**required, **case}, capacity_type=offer.capacity_type))
+        yield Probe(replace(usual, capacity_type=offer.capacity_type))
+        # A reservation is for single cases, and an answer about other types says nothing about it.
+        if offer.capacity_type == RESERVATION:
+            yield Probe(replace(usual, params={**required, **_case(offer)}, capacity_type=RESERVATION))
     for kind in old.kinds[1:]:
         yield Probe(replace(usual, kind=kind))
     # New and removed teams are a question of access.
@@ -138,12 +139,15 @@ def _generated(comparison: Comparison, old: Template, new: Template) -> Iterator
     yield Probe(usual, is_default=True)
 
 
+def _case(offer: Offer) -> Mapping[str, str]:
+    """Return values of parameters that select an offer."""
+    return {name: render(values[0]) for name, values in offer.when.items() if name != OF_TEAM}
+
+
 def _variants(old: Template, new: Template) -> Iterator[Mapping[str, str]]:
     """Yield values of parameters: each case of the offers, and those of a parameter that decides or is edited."""
     for offer in (*old.offers, *new.offers):
-        case = {name: render(values[0]) for name, values in offer.when.items()}
-        case.pop(OF_TEAM, None)
-        yield case
+        yield _case(offer)
     deciding = _deciding_parameters(old)
     declared = {parameter.name: replace(parameter, help="") for parameter in new.parameters}
     for parameter in old.parameters:

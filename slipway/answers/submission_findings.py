@@ -8,46 +8,30 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 from typing import cast
 
+from slipway.answers import submissions as asked
 from slipway.answers.answer import Answer, Difference, State, Value
 from slipway.answers.comparison import DAYS, Comparison
 from slipway.answers.probes import Probe, probes
-from slipway.answers.settings import settings
-from slipway.answers.submissions import (
-    ACCOUNT,
-    CAUSE,
-    COMES,
-    EXPERIMENT,
-    GPU_MEMORY,
-    MACHINES,
-    OFFER,
-    ORDER,
-    PRICE,
-    RESERVED,
-    RESTART,
-    RUN_COST,
-    SHELL,
-    TIME_LIMIT,
-    WAITS,
-    accepts_any,
-)
+from slipway.answers.settings import HIDDEN, settings
 from slipway.base.formatting import counted, exact_span, few, short, sides
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Unknown
 from slipway.google.quota.metrics import ALL_SHORT_COMMAND
+from slipway.model.capacity import RESERVATION
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.model.prices import is_steep
 
 _LONGEST = 80
 _FORMATS: Mapping[str, Callable[[float], str]] = {
-    TIME_LIMIT: exact_span,
-    GPU_MEMORY: lambda memory: f"{memory:.0f} GB",
-    PRICE: lambda price: f"${price:,.2f}/h",
-    RUN_COST: lambda costs: f"${costs:,.2f}",
+    asked.TIME_LIMIT: exact_span,
+    asked.GPU_MEMORY: lambda memory: f"{memory:.0f} GB",
+    asked.PRICE: lambda price: f"${price:,.2f}/h",
+    asked.RUN_COST: lambda costs: f"${costs:,.2f}",
 }
-_GAINS: Mapping[str, int] = {PRICE: -1, TIME_LIMIT: 1, GPU_MEMORY: 1, RESERVED: 1}
+_GAINS: Mapping[str, int] = {asked.PRICE: -1, asked.TIME_LIMIT: 1, asked.GPU_MEMORY: 1, asked.RESERVED: 1}
 """The direction in which a change of a number harms no submission."""
-_HARMLESS = (EXPERIMENT, RESTART)
+_HARMLESS = (asked.EXPERIMENT, asked.RESTART)
 _SECRET = "__SECRET"
 """The end of the name of a value that refers to a secret."""
 _MOST_WORDS = 30
@@ -74,8 +58,8 @@ class _Change:
     @property
     def is_rejected(self) -> bool:
         """Return whether it was accepted, or to be accepted from a later date."""
-        was_possible = self.before.state is State.YES or self.before.values.get(COMES)
-        is_final = self.after.values.get(CAUSE) and not self.after.values.get(COMES)
+        was_possible = self.before.state is State.YES or self.before.values.get(asked.COMES)
+        is_final = self.after.values.get(asked.CAUSE) and not self.after.values.get(asked.COMES)
         return bool(was_possible and is_final) or self.difference.becomes_rejected
 
     @property
@@ -137,13 +121,22 @@ def findings(comparison: Comparison, differences: Sequence[Difference]) -> Itera
     """Yield the findings about submissions, one for each template and kind."""
     by_key = {probe.key: probe for probe in probes(comparison)}
     by_subject: dict[Subject, list[_Change]] = defaultdict(list)
-    by_itself = bool(differences) and not comparison.renamed and not settings(comparison)
+    by_itself = bool(differences) and not _is_edited(comparison)
     for difference in differences:
         for key in difference.keys:
             by_subject[difference.subject].append(_Change(by_key[key], difference))
     for subject, changes in by_subject.items():
         changes.sort(key=lambda change: (not change.probe.is_default, not change.probe.jobs))
         yield from _of_template(_Group(comparison, subject, changes, by_itself))
+
+
+def _is_edited(comparison: Comparison) -> bool:
+    """Return whether a setting or a cluster differs, so that more than dates, quota and lost clusters has an effect."""
+    ids = {cluster.name: cluster.id for cluster in comparison.old.clusters.values()}
+    clusters = [
+        cluster for cluster in comparison.new.clusters.values() if ids.get(cluster.name, cluster.id) != cluster.id
+    ]
+    return bool(clusters or comparison.renamed or settings(comparison))
 
 
 def _of_template(group: _Group) -> Iterator[Finding]:
@@ -159,7 +152,9 @@ def _of_template(group: _Group) -> Iterator[Finding]:
         yield from _rejections(rejected)
         # A finding about a capacity type says that it is lost or new.
         told = [change for change in (*rejected.changes, *accepted.changes) if change.probe.asked.capacity_type]
-        yield from _altered(altered, {RUN_COST, SHELL, ORDER} if told else {RUN_COST, SHELL})
+        yield from _altered(
+            altered, {asked.RUN_COST, asked.SHELL, asked.ORDER} if told else {asked.RUN_COST, asked.SHELL}
+        )
         yield from _opened(altered)
         yield from _warned(altered)
     elif group.subject.name in group.comparison.renamed:
@@ -172,9 +167,10 @@ def _new(group: _Group) -> Iterator[Finding]:
     default = group.changes[0].after
     values = default.values
     if default.state is State.YES and not group.comparison.first:
-        what = f"is new: runs on {values[ORDER]}, {values[MACHINES]}, {_shown(PRICE, values.get(PRICE))} beyond pools"
+        price = _shown(asked.PRICE, values.get(asked.PRICE))
+        what = f"is new: runs on {values[asked.ORDER]}, {values[asked.MACHINES]}, {price} beyond pools"
         yield KINDS["submission-accepted"].of(group.subject, what)
-    if values.get(CAUSE) == OFFER:
+    if values.get(asked.CAUSE) == asked.OFFER:
         yield KINDS["no-offer-left"].of(group.subject, f"can't run with its defaults: {group.reason}", _KEEP)
 
 
@@ -199,12 +195,12 @@ def _has_nothing_left(group: _Group) -> bool:
     name = group.subject.name
     if name not in group.comparison.new.templates:
         return False
-    return group.changes[0].probe.is_default or not accepts_any(group.comparison, name)
+    return group.changes[0].probe.is_default or not asked.accepts_any(group.comparison, name)
 
 
 def _is_dated(group: _Group) -> bool:
     """Return whether inactive clusters reject the submission, whose dates are not edited."""
-    inactive = str(group.changes[0].after.values.get(COMES) or "").split(", ")
+    inactive = str(group.changes[0].after.values.get(asked.COMES) or "").split(", ")
     before = {**group.comparison.old.dormant, **group.comparison.old.clusters}
     after = group.comparison.new.dormant
     for name in inactive:
@@ -214,10 +210,11 @@ def _is_dated(group: _Group) -> bool:
 
 
 def _kind(group: _Group, change: _Change) -> str:
-    is_offer = change.after.values[CAUSE] == OFFER
+    is_offer = change.after.values[asked.CAUSE] == asked.OFFER
     if is_offer and change.probe.is_default:
         return "no-offer-left"
-    is_of_type = is_offer and change.probe.asked.capacity_type
+    # No reservation comes or goes by itself.
+    is_of_type = is_offer and change.probe.asked.capacity_type not in (None, RESERVATION)
     return "offer-unavailable" if is_of_type or group.by_itself else "submission-rejected"
 
 
@@ -255,7 +252,11 @@ def _altered(group: _Group, hidden: set[str]) -> Iterator[Finding]:
     details: list[str] = []
     for change in group.changes:
         for name in change.difference.changed:
-            value = _Value(name, change.before.values.get(name), change.after.values.get(name), _grade(change, name))
+            new = change.after.values.get(name)
+            # A plain value in place of a reference may be the secret itself.
+            if name.startswith("variable ") and f"{name}{_SECRET}" in change.difference.changed:
+                new = new and HIDDEN
+            value = _Value(name, change.before.values.get(name), new, _grade(change, name))
             known = found.setdefault(name, value)
             same = (value.old, value.new) == (known.old, known.new)
             details.append(value.text() if same else f"{change.probe.text}: {value.text()}")
@@ -273,20 +274,20 @@ def _altered(group: _Group, hidden: set[str]) -> Iterator[Finding]:
 def _grade(change: _Change, name: str) -> Grade:
     old = change.before.values.get(name)
     new = change.after.values.get(name)
-    if name == RUN_COST:
+    if name == asked.RUN_COST:
         is_much = is_steep(Decimal(str(old or 0)), Decimal(str(new or 0)))
         return Grade.WARNING if is_much else Grade.NOTE
     if name in _HARMLESS or _improves(name, old, new):
         return Grade.NOTE
     is_needed = change.probe.is_default or change.probe.jobs
     loses_secret = name.endswith(_SECRET) and old and not new
-    return Grade.BLOCKING if is_needed and (loses_secret or name == ACCOUNT) else Grade.WARNING
+    return Grade.BLOCKING if is_needed and (loses_secret or name == asked.ACCOUNT) else Grade.WARNING
 
 
 def _opened(group: _Group) -> Iterator[Finding]:
     for change in group.changes[:1]:
-        if SHELL in change.difference.changed and change.after.values[SHELL]:
-            account = change.after.values[ACCOUNT]
+        if asked.SHELL in change.difference.changed and change.after.values[asked.SHELL]:
+            account = change.after.values[asked.ACCOUNT]
             what = f"opens an interactive shell in its running jobs, in which people act as `{account}`"
             yield KINDS["access-gained"].of(group.subject, what, "leave out `enable_web_access`")
 
@@ -306,7 +307,7 @@ def _improves(name: str, old: Value, new: Value) -> bool:
         return name.startswith("default of ") or "${" in str(new)
     if name in _GAINS and new is not None:
         return _GAINS[name] * (float(str(new)) - float(str(old))) > 0
-    return name in (ORDER, WAITS) and str(new).startswith(str(old))
+    return name == asked.ORDER and str(new).startswith(str(old))
 
 
 def _shown(name: str, value: Value) -> str:

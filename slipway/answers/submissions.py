@@ -187,7 +187,7 @@ def _values(prepared: PreparedSubmission, possible: Sequence[Candidate]) -> dict
     values[ORDER] = " then ".join(dict.fromkeys(candidate.label for candidate in possible))
     values["capacity type"] = first.offer.capacity_type
     waits = {candidate.label: candidate.wait for candidate in possible if candidate.wait is not None}
-    values[WAITS] = ", ".join(f"{label} {exact_span(wait)}" for label, wait in waits.items())
+    values[WAITS] = " then ".join(f"{label} {exact_span(wait)}" for label, wait in waits.items())
     values["place"] = ", ".join(pools_of(first.offer))
     values["region"] = first.region
     values[MACHINES] = _machines(first)
