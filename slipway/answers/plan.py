@@ -418,7 +418,7 @@ def _earlier_clusters(comparison: Comparison) -> Iterator[Finding]:
             yield kind.of(subject, "delete: an earlier deployment left it, and no job uses it", grade=Grade.NOTE)
         elif action.overdue and action.id not in late:
             who = jobs_text(action.jobs) or action.why.words
-            yield kind.of(subject, f"drains for longer than `retireWithin`: {who}", grade=Grade.WARNING)
+            yield kind.of(subject, f"drains for longer than `retireWithin`: {who}", grade=Grade.NOTE)
 
 
 def _cluster_steps(comparison: Comparison) -> list[Touched]:

@@ -61,8 +61,12 @@ def test_less_gpu_memory_and_images_for_cpus_are_named() -> None:
 def test_an_experiment_and_a_restart_of_one_machine_are_notes() -> None:
     restarted = of(offer(), scheduling={"restartJobOnWorkerRestart": True, "timeout": "86400s"})
     assert found(of(offer()), restarted)["submission-changed"].grade is Grade.NOTE
-    together = offer("spot", request=builders.request(worker_pool(CPU, 2), capacity_type="spot"))
-    restarted = of(together, scheduling={"restartJobOnWorkerRestart": True, "timeout": "86400s"})
+    together = offer(
+        "spot",
+        roles=("head", "worker"),
+        request=builders.request(worker_pool(CPU), worker_pool(CPU), capacity_type="spot"),
+    )
+    restarted = of(together, scheduling={"restartJobOnWorkerRestart": True, "strategy": "SPOT", "timeout": "86400s"})
     assert found(of(together), restarted)["submission-changed"].grade is Grade.WARNING
 
 
