@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
+from itertools import chain
 from typing import cast
 
 from slipway.answers import submissions as asked
@@ -31,6 +32,7 @@ _FORMATS: Mapping[str, Callable[[float], str]] = {
 }
 _GAINS: Mapping[str, int] = {asked.PRICE: -1, asked.TIME_LIMIT: 1, asked.GPU_MEMORY: 1, asked.RESERVED: 1}
 """The direction in which a change of a number harms no submission."""
+_HIDDEN = {asked.RUN_COST, asked.SHELL}
 _HARMLESS = (asked.EXPERIMENT, asked.RESTART)
 _SECRET = "__SECRET"
 """The end of the name of a value that refers to a secret."""
@@ -58,9 +60,14 @@ class _Change:
     @property
     def is_rejected(self) -> bool:
         """Return whether it was accepted, or to be accepted from a later date."""
-        was_possible = self.before.state is State.YES or self.before.values.get(asked.COMES)
-        is_final = self.after.values.get(asked.CAUSE) and not self.after.values.get(asked.COMES)
-        return bool(was_possible and is_final) or self.difference.becomes_rejected
+        if self.after.state is not State.NO:
+            return False
+        was_to_come = self.before.values.get(asked.COMES) and not self.after.values.get(asked.COMES)
+        return self.before.state is State.YES or bool(was_to_come)
+
+    @property
+    def values(self) -> list[_Value]:
+        return [_Value(name, self) for name in self.difference.changed]
 
     @property
     def warnings(self) -> Sequence[str]:
@@ -132,11 +139,10 @@ def findings(comparison: Comparison, differences: Sequence[Difference]) -> Itera
 
 def _is_edited(comparison: Comparison) -> bool:
     """Return whether a setting or a cluster differs, so that more than dates, quota and lost clusters has an effect."""
-    ids = {cluster.name: cluster.id for cluster in comparison.old.clusters.values()}
-    clusters = [
-        cluster for cluster in comparison.new.clusters.values() if ids.get(cluster.name, cluster.id) != cluster.id
-    ]
-    return bool(clusters or comparison.renamed or settings(comparison))
+    old = comparison.old.clusters
+    shared = old.keys() & comparison.new.clusters.keys()
+    is_other = any(old[name].id != comparison.new.clusters[name].id for name in shared)
+    return bool(is_other or comparison.renamed or settings(comparison))
 
 
 def _of_template(group: _Group) -> Iterator[Finding]:
@@ -152,9 +158,7 @@ def _of_template(group: _Group) -> Iterator[Finding]:
         yield from _rejections(rejected)
         # A finding about a capacity type says that it is lost or new.
         told = [change for change in (*rejected.changes, *accepted.changes) if change.probe.asked.capacity_type]
-        yield from _altered(
-            altered, {asked.RUN_COST, asked.SHELL, asked.ORDER} if told else {asked.RUN_COST, asked.SHELL}
-        )
+        yield from _altered(altered, {*_HIDDEN, asked.ORDER} if told else _HIDDEN)
         yield from _opened(altered)
         yield from _warned(altered)
     elif group.subject.name in group.comparison.renamed:
@@ -184,18 +188,13 @@ def _rejections(group: _Group) -> Iterator[Finding]:
         part = replace(group, changes=changes)
         details = [f"{change.probe.text}: {change.after.text}" for change in changes]
         fix = ALL_SHORT_COMMAND if "quota is too low" in part.reason else _KEEP
-        grade = Grade.WARNING
+        is_decisive = bool(part.jobs)
+        if group.subject.name in group.comparison.new.templates:
+            is_decisive = is_decisive or changes[0].probe.is_default
+            is_decisive = is_decisive or not asked.accepts_any(group.comparison, group.subject.name)
         # The plan of clusters says more about inactive ones, whose dates a deployment follows by itself.
-        if not _is_dated(part) and (part.jobs or _has_nothing_left(part)):
-            grade = Grade.BLOCKING
+        grade = Grade.BLOCKING if is_decisive and not _is_dated(part) else Grade.WARNING
         yield part.finding(kind, _rejection(part, kind), grade, details, fix)
-
-
-def _has_nothing_left(group: _Group) -> bool:
-    name = group.subject.name
-    if name not in group.comparison.new.templates:
-        return False
-    return group.changes[0].probe.is_default or not asked.accepts_any(group.comparison, name)
 
 
 def _is_dated(group: _Group) -> bool:
@@ -203,10 +202,8 @@ def _is_dated(group: _Group) -> bool:
     inactive = str(group.changes[0].after.values.get(asked.COMES) or "").split(", ")
     before = {**group.comparison.old.dormant, **group.comparison.old.clusters}
     after = group.comparison.new.dormant
-    for name in inactive:
-        if name not in before or name not in after or before[name].season != after[name].season:
-            return group.by_itself
-    return True
+    seasons = [(before[name].season, after[name].season) for name in inactive if name in before.keys() & after.keys()]
+    return group.by_itself or (seasons != [] and all(was == now for was, now in seasons))
 
 
 def _kind(group: _Group, change: _Change) -> str:
@@ -233,55 +230,64 @@ def _rejection(group: _Group, kind: str) -> str:
 
 @dataclass(frozen=True)
 class _Value:
-    """A value that differs, as it was first found."""
+    """A value that differs for a probe."""
 
     name: str
-    old: Value
-    new: Value
-    grade: Grade
+    change: _Change
+
+    @property
+    def old(self) -> Value:
+        return self.change.before.values.get(self.name)
+
+    @property
+    def new(self) -> Value:
+        # A plain value in place of a reference may be the secret itself.
+        if self.name.startswith("variable ") and f"{self.name}{_SECRET}" in self.change.difference.changed:
+            return HIDDEN
+        return self.change.after.values.get(self.name)
 
     def text(self, longest: int = 200) -> str:
         """Return ``` `machines` 1 × n1-standard-4 → 1 × n1-standard-8 ```."""
-        old, new = _shown(self.name, self.old), _shown(self.name, self.new)
-        return f"`{self.name}` {' → '.join(sides(old, new, longest))}"
+        shown = sides(_shown(self.name, self.old), _shown(self.name, self.new), longest)
+        return f"`{self.name}` {' → '.join(shown)}"
+
+    @property
+    def grade(self) -> Grade:
+        if self.name == asked.RUN_COST:
+            costs = [Decimal(str(cost or 0)) for cost in (self.old, self.new)]
+            return Grade.WARNING if is_steep(*costs) else Grade.NOTE
+        if self.name in _HARMLESS or _improves(self.name, self.old, self.new):
+            return Grade.NOTE
+        is_lost = self.name.endswith(_SECRET) and self.new is None
+        is_used = self.change.probe.is_default or self.change.probe.jobs
+        if is_used and (is_lost or self.name == asked.ACCOUNT):
+            return Grade.BLOCKING
+        return Grade.WARNING
 
 
 def _altered(group: _Group, hidden: set[str]) -> Iterator[Finding]:
-    """Yield what changes for accepted submissions, each value once."""
+    """Yield what changes for accepted submissions, each value once, the most severe ones first."""
     found: dict[str, _Value] = {}
     details: list[str] = []
-    for change in group.changes:
-        for name in change.difference.changed:
-            new = change.after.values.get(name)
-            # A plain value in place of a reference may be the secret itself.
-            if name.startswith("variable ") and f"{name}{_SECRET}" in change.difference.changed:
-                new = new and HIDDEN
-            value = _Value(name, change.before.values.get(name), new, _grade(change, name))
-            known = found.setdefault(name, value)
-            same = (value.old, value.new) == (known.old, known.new)
-            details.append(value.text() if same else f"{change.probe.text}: {value.text()}")
-            found[name] = replace(known, grade=max(known.grade, value.grade))
-    shown = sorted((value for name, value in found.items() if name not in hidden), key=lambda value: -value.grade)
-    for most, longest in _SIZES if shown else ():
-        what = f"{group.changes[0].probe.text}: {few((value.text(longest) for value in shown), most)}"
-        told = group.finding("submission-changed", what, max(value.grade for value in found.values()), details)
-        if len(told.sentence.split()) <= _MOST_WORDS:
-            break
+    for value in chain.from_iterable(change.values for change in group.changes):
+        known = found.setdefault(value.name, value)
+        text = value.text()
+        details.append(text if text == known.text() else f"{value.change.probe.text}: {text}")
+        found[value.name] = max(known, value, key=lambda each: each.grade)
+    values = sorted(found.values(), key=lambda value: -value.grade)
+    shown = [value for value in values if value.name not in hidden]
     if shown:
-        yield told
+        yield _fitting(group, shown, values[0].grade, details)
 
 
-def _grade(change: _Change, name: str) -> Grade:
-    old = change.before.values.get(name)
-    new = change.after.values.get(name)
-    if name == asked.RUN_COST:
-        is_much = is_steep(Decimal(str(old or 0)), Decimal(str(new or 0)))
-        return Grade.WARNING if is_much else Grade.NOTE
-    if name in _HARMLESS or _improves(name, old, new):
-        return Grade.NOTE
-    is_needed = change.probe.is_default or change.probe.jobs
-    loses_secret = name.endswith(_SECRET) and old and not new
-    return Grade.BLOCKING if is_needed and (loses_secret or name == asked.ACCOUNT) else Grade.WARNING
+def _fitting(group: _Group, values: Sequence[_Value], grade: Grade, details: Sequence[str]) -> Finding:
+    """Return the finding that shows as much of the values as fits into a sentence."""
+    for most, longest in _SIZES:
+        texts = few((value.text(longest) for value in values), most)
+        found = group.finding("submission-changed", f"{group.changes[0].probe.text}: {texts}", grade, details)
+        if len(found.sentence.split()) <= _MOST_WORDS:
+            break
+    return found
 
 
 def _opened(group: _Group) -> Iterator[Finding]:

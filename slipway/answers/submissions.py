@@ -210,7 +210,10 @@ def _values(prepared: PreparedSubmission, possible: Sequence[Candidate]) -> dict
     values["TensorBoard"] = last_part(job.tensorboard)
     values["trials"] = job.max_trials
     values["trials at once"] = job.trials
-    values["study"] = str(template.study)
+    if template.study:
+        values["algorithm of the study"] = template.study.algorithm
+        values["metrics of the study"] = ", ".join(map(" ".join, template.study.metrics))
+        values["parameters of the study"] = ", ".join(template.study.parameters)
     for parameter in template.parameters:
         values[f"default of {parameter.name}"] = str(parameter.default)
     return values | _given_to_code(first.offer)
