@@ -201,9 +201,10 @@ def _values(prepared: PreparedSubmission, possible: Sequence[Candidate]) -> dict
     values["checkpoints"] = template.checkpoints
     values["yields to urgent jobs"] = bool(template.yields)
     values["retries after failures"] = not scheduling.get("disableRetries", False)
+    restarts = bool(scheduling.get("restartJobOnWorkerRestart"))
     is_single = sum(pool.replicas for pool in job.worker_pools) == 1
-    restarts = RESTART if is_single else "restarts of workers"
-    values[restarts] = bool(scheduling.get("restartJobOnWorkerRestart"))
+    values[RESTART] = restarts and is_single
+    values["restarts of workers"] = restarts and not is_single
     values[SHELL] = bool(spec.get("enableWebAccess"))
     values["network"] = spec.get("network")
     values[EXPERIMENT] = last_part(job.experiment)
