@@ -10,7 +10,7 @@ from math import inf
 
 from slipway.answers.answer import Answer, Difference, Value
 from slipway.answers.comparison import Comparison, Side
-from slipway.base.formatting import exact_span, few, join, last_part, short
+from slipway.base.formatting import exact_span, few, join, last_part, sides
 from slipway.deploying.engine.touched import CLUSTER_TYPE, Fate, Touched
 from slipway.deploying.generations.action import DELETE, What
 from slipway.deploying.generations.published_clusters import departures
@@ -594,13 +594,17 @@ def _edits_text(plan: ClusterPlan) -> str:
 
 
 def _edit_text(edit: FieldDifference, longest: int) -> str:
-    return f"`{edit.key}` {_shown(edit.before, longest)} → {_shown(edit.after, longest)}"
+    names = [_shown(edit.before), _shown(edit.after)]
+    if len(set(names)) == 1:
+        names = [edit.before, edit.after]
+    before, after = sides(*names, longest)
+    return f"`{edit.key}` {before} → {after}"
 
 
-def _shown(value: str, longest: int) -> str:
+def _shown(value: str) -> str:
     if value.startswith("projects/"):
         value = last_part(value)
-    return short(value, longest) or "none"
+    return value or "none"
 
 
 def _date(date: datetime | None) -> str:
