@@ -594,10 +594,12 @@ def _edits_text(plan: ClusterPlan) -> str:
 
 
 def _edit_text(edit: FieldDifference, longest: int) -> str:
-    names = [_shown(edit.before), _shown(edit.after)]
-    if len(set(names)) == 1:
-        names = [edit.before, edit.after]
-    before, after = sides(*names, longest)
+    before = _shown(edit.before)
+    after = _shown(edit.after)
+    if before == after:
+        before = edit.before
+        after = edit.after
+    before, after = sides(before, after, longest)
     return f"`{edit.key}` {before} → {after}"
 
 

@@ -41,21 +41,28 @@ def short(text: str, longest: int = 60) -> str:
 
 
 def sides(before: str, after: str, longest: int = 60) -> tuple[str, str]:
-    """Return two texts that differ, each cut to about `longest`. Lists with ` then ` lose their common end, and long
-    texts their common beginning."""
+    """Return two texts that differ, each cut to about `longest`. Lists with ` then ` lose their common beginning and
+    end, and long texts their common beginning."""
     was = before.split(" then ")
     now = after.split(" then ")
     while min(len(was), len(now)) > 1 and was[-1] == now[-1]:
-        was, now = was[:-1], now[:-1]
+        was.pop()
+        now.pop()
     start = ""
     while min(len(was), len(now)) > 1 and was[0] == now[0]:
-        was, now, start = was[1:], now[1:], "…"
-    before, after = " then ".join(was), " then ".join(now)
-    pairs = enumerate(zip(before, after, strict=False))
-    same = next((place for place, (left, right) in pairs if left != right), 0)
+        was.pop(0)
+        now.pop(0)
+        start = "…"
+    before = " then ".join(was)
+    after = " then ".join(now)
+    pairs = zip(before, after, strict=False)
+    different = (place for place, (left, right) in enumerate(pairs) if left != right)
+    same = next(different, min(len(before), len(after)))
     kept = same - longest // 4
     if max(len(before), len(after)) > longest and kept > 0:
-        before, after, start = before[kept:], after[kept:], "…"
+        before = before[kept:]
+        after = after[kept:]
+        start = "…"
     return start + short(before, longest), start + short(after, longest)
 
 
