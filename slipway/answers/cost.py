@@ -87,7 +87,8 @@ def _finding(comparison: Comparison, kind: str, changes: Sequence[Difference]) -
     more = "more" if rise > 0 else "less"
     unpriced = max(_rise(change, "unpriced") for change in changes)
     date = highest.keys[0][0]
-    sentence = f"costs ${abs(rise):,} {more} a month {_LOADS[kind]} from {date} on: ${before:,} → ${after:,}"
+    since = "" if date == _NOW else f" from {date} on"
+    sentence = f"costs ${abs(rise):,} {more} a month {_LOADS[kind]}{since}: ${before:,} → ${after:,}"
     if unpriced > 0:
         sentence = f"{sentence}; {unpriced:.0f} more machines have no known price"
     grade = Grade.NOTE

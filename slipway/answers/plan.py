@@ -10,7 +10,7 @@ from math import inf
 
 from slipway.answers.answer import Answer, Difference, Value
 from slipway.answers.comparison import Comparison, Side
-from slipway.base.formatting import exact_span, few, join, last_part, short
+from slipway.base.formatting import exact_span, few, join, last_part, sides
 from slipway.deploying.engine.touched import CLUSTER_TYPE, Fate, Touched
 from slipway.deploying.generations.action import DELETE, What
 from slipway.deploying.generations.published_clusters import departures
@@ -425,7 +425,7 @@ def _earlier_clusters(comparison: Comparison) -> Iterator[Finding]:
             yield kind.of(subject, "delete: an earlier deployment left it, and no job uses it", grade=Grade.NOTE)
         elif action.overdue and action.id not in late:
             who = jobs_text(action.jobs) or action.why.words
-            yield kind.of(subject, f"drains for longer than `retireWithin`: {who}", grade=Grade.WARNING)
+            yield kind.of(subject, f"drains for longer than `retireWithin`: {who}", grade=Grade.NOTE)
 
 
 def _cluster_steps(comparison: Comparison) -> list[Touched]:
@@ -602,13 +602,19 @@ def _edits_text(plan: ClusterPlan) -> str:
 
 
 def _edit_text(edit: FieldDifference, longest: int) -> str:
-    return f"`{edit.key}` {_shown(edit.before, longest)} → {_shown(edit.after, longest)}"
+    before = _shown(edit.before)
+    after = _shown(edit.after)
+    if before == after:
+        before = edit.before
+        after = edit.after
+    before, after = sides(before, after, longest)
+    return f"`{edit.key}` {before} → {after}"
 
 
-def _shown(value: str, longest: int) -> str:
+def _shown(value: str) -> str:
     if value.startswith("projects/"):
         value = last_part(value)
-    return short(value, longest) or "none"
+    return value or "none"
 
 
 def _date(date: datetime | None) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
+from itertools import chain
 from typing import Any
 
 from slipway.answers.answer import Answer, Difference, State
@@ -24,6 +25,7 @@ from slipway.model.facts import Facts
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.grades import APPROVE_ABOVE, BY_WORD, GRADES, REVIEWED, SUMS, asks_above
 from slipway.model.findings.kinds import KINDS
+from slipway.model.labels import team_of
 
 _Rules = Mapping[str, Mapping[str, Any]]
 _OURS = "slipway"
@@ -166,7 +168,7 @@ def _limit_findings(comparison: Comparison) -> Iterator[Finding]:
 def _limit_finding(was: Limit, now: Limit) -> Iterator[Finding]:
     what = "allowance" if was.tighter else "policy"
     subject = Subject(what, was.key.removeprefix("policy."))
-    sentence = f"{was.meaning}: {was.shown} → {now.shown}"
+    sentence = f"{now.meaning}: {was.shown} → {now.shown}"
     field = f"slipway:{was.key}"
     if _allows_more(was.key, was.value, now.value):
         grade = max(was.looser, now.looser)
@@ -204,7 +206,10 @@ def _without_owner(comparison: Comparison) -> set[str]:
     """Return the keys of limits of teams, people and agents that the stack no longer has."""
     old = comparison.old
     new = comparison.new
-    gone = {f"budget.teams.{name}" for name in old.teams.keys() - new.teams.keys()}
+    offers = chain.from_iterable(template.offers for template in new.templates.values())
+    # A template can keep the label of a removed team, whose jobs are counted no more.
+    labeled = {team_of(offer.request.get("labels", {})) for offer in offers}
+    gone = {f"budget.teams.{name}" for name in old.teams.keys() - new.teams.keys() - labeled}
     people = {member.split(":")[-1].split("@")[0] for member in comparison.after.people}
     if people:
         users = _budget(old).users.keys() - _budget(new).users.keys()

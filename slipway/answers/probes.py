@@ -8,11 +8,13 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from slipway.answers.comparison import Comparison
+from slipway.authoring.packages.packing import runs_any_folder
 from slipway.base.formatting import plain
 from slipway.google.jobs import VertexJob
+from slipway.model.capacity import RESERVATION
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import names, render
-from slipway.model.catalog.template import OF_TEAM, Template
+from slipway.model.catalog.template import OF_TEAM, Offer, Template
 from slipway.model.labels import AGENT_LABEL, SESSION_LABEL, label_value
 from slipway.model.own_settings import OwnSettings
 from slipway.using.submission.parameters import judged
@@ -122,22 +124,30 @@ def _generated(comparison: Comparison, old: Template, new: Template) -> Iterator
     usual = SubmissionRequest(old.name, required)
     for params in _variants(old, new):
         yield Probe(replace(usual, params={**required, **params}))
-    for capacity_type in {offer.capacity_type: offer for offer in (*old.offers, *new.offers)}:
-        yield Probe(replace(usual, capacity_type=capacity_type))
+    for offer in (*old.offers, *new.offers):
+        yield Probe(replace(usual, capacity_type=offer.capacity_type))
+        # A reservation is for single cases, and an answer about other types says nothing about it.
+        if offer.capacity_type == RESERVATION:
+            yield Probe(replace(usual, params={**required, **_case(offer)}, capacity_type=RESERVATION))
     for kind in old.kinds[1:]:
         yield Probe(replace(usual, kind=kind))
     # New and removed teams are a question of access.
     for team in sorted(comparison.old.teams.keys() & comparison.new.teams.keys()):
         yield Probe(replace(usual, team=team))
+    if comparison.old.sessions != comparison.new.sessions and runs_any_folder(old):
+        yield Probe(usual, Submitter.SESSION)
     yield Probe(usual, is_default=True)
+
+
+def _case(offer: Offer) -> Mapping[str, str]:
+    """Return values of parameters that select an offer."""
+    return {name: render(values[0]) for name, values in offer.when.items() if name != OF_TEAM}
 
 
 def _variants(old: Template, new: Template) -> Iterator[Mapping[str, str]]:
     """Yield values of parameters: each case of the offers, and those of a parameter that decides or is edited."""
     for offer in (*old.offers, *new.offers):
-        case = {name: render(values[0]) for name, values in offer.when.items()}
-        case.pop(OF_TEAM, None)
-        yield case
+        yield _case(offer)
     deciding = _deciding_parameters(old)
     declared = {parameter.name: replace(parameter, help="") for parameter in new.parameters}
     for parameter in old.parameters:
@@ -169,8 +179,9 @@ def _used(old: Template, new: Template, jobs: Iterable[VertexJob]) -> Iterator[t
         params = {**required, **given}
         settings = OwnSettings(replicas=job.own_settings.several)
         overrides = RequestOverrides(settings=settings)
-        capacity_type = _named_type(old, job)
-        asked = SubmissionRequest(old.name, params, capacity_type, overrides=overrides)
+        # None stands for the template's first kind.
+        kind = job.kind.name if job.kind.name in old.kinds[1:] else None
+        asked = SubmissionRequest(old.name, params, _named_type(old, job), kind=kind, overrides=overrides)
         by_labels = (AGENT_LABEL in job.labels, SESSION_LABEL in job.labels)
         submitter = _BY_LABELS.get(by_labels, Submitter.USER)
         yield Probe(asked, submitter), job
@@ -191,4 +202,5 @@ def _deciding_parameters(template: Template) -> set[str]:
         found |= offer.when.keys()
         for pool in offer.worker_pools:
             found |= set(names(str(pool.get("replicaCount"))))
+        found |= set(names(str(offer.request.get("parallelTrialCount"))))
     return found

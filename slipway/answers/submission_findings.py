@@ -5,28 +5,40 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from decimal import Decimal
+from itertools import chain
 from typing import cast
 
+from slipway.answers import submissions as asked
 from slipway.answers.answer import Answer, Difference, State, Value
 from slipway.answers.comparison import DAYS, Comparison
 from slipway.answers.probes import Probe, probes
-from slipway.answers.submissions import CAUSE, MACHINES, OFFER, ORDER, PRICE, RUN_COST, TIME_LIMIT, WAIT
-from slipway.base.formatting import counted, exact_span, few, short
+from slipway.answers.settings import HIDDEN, settings
+from slipway.base.formatting import counted, exact_span, few, short, sides
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Unknown
 from slipway.google.quota.metrics import ALL_SHORT_COMMAND
+from slipway.model.capacity import RESERVATION
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
+from slipway.model.prices import is_steep
 
 _LONGEST = 80
 _FORMATS: Mapping[str, Callable[[float], str]] = {
-    TIME_LIMIT: exact_span,
-    WAIT: exact_span,
-    PRICE: lambda price: f"${price:,.2f}/h",
-    RUN_COST: lambda costs: f"${costs:,.2f}",
+    asked.TIME_LIMIT: exact_span,
+    asked.GPU_MEMORY: lambda memory: f"{memory:.0f} GB",
+    asked.PRICE: lambda price: f"${price:,.2f}/h",
+    asked.RUN_COST: lambda costs: f"${costs:,.2f}",
 }
-_GAINS: Mapping[str, int] = {PRICE: -1, RUN_COST: -1, TIME_LIMIT: 1}
+_GAINS: Mapping[str, int] = {asked.PRICE: -1, asked.TIME_LIMIT: 1, asked.GPU_MEMORY: 1, asked.RESERVED: 1}
 """The direction in which a change of a number harms no submission."""
+_HIDDEN = {asked.RUN_COST, asked.SHELL}
+_HARMLESS = (asked.EXPERIMENT, asked.RESTART)
+_SECRET = "__SECRET"
+"""The end of the name of a value that refers to a secret."""
+_MOST_WORDS = 30
+_SIZES = ((2, 60), (2, 30), (1, 60), (1, 30), (1, 15))
+"""How many values a sentence shows, and how long each side is: the first with which it is short enough."""
 _KEEP = "keep what these submissions use, or ask their users first"
 
 
@@ -46,6 +58,18 @@ class _Change:
         return cast(Answer, self.difference.after)
 
     @property
+    def is_rejected(self) -> bool:
+        """Return whether it was accepted, or to be accepted from a later date."""
+        if self.after.state is not State.NO:
+            return False
+        was_to_come = self.before.values.get(asked.COMES) and not self.after.values.get(asked.COMES)
+        return self.before.state is State.YES or bool(was_to_come)
+
+    @property
+    def values(self) -> list[_Value]:
+        return [_Value(name, self) for name in self.difference.changed]
+
+    @property
     def warnings(self) -> Sequence[str]:
         """The warnings that are new."""
         known = set(self.before.text.splitlines())
@@ -59,6 +83,8 @@ class _Group:
     comparison: Comparison
     subject: Subject
     changes: Sequence[_Change]
+    #: No setting is edited: dates, quota or lost clusters alone change the answers.
+    by_itself: bool
 
     def having(self, *states: State) -> _Group:
         return replace(
@@ -72,7 +98,10 @@ class _Group:
 
     @property
     def reason(self) -> str:
-        return short(self.changes[0].after.text, _LONGEST)
+        """Why the first one is rejected, without reasons that it had before."""
+        known = self.changes[0].before.text.split("; ")
+        reasons = [reason for reason in self.changes[0].after.text.split("; ") if reason not in known]
+        return short("; ".join(reasons), _LONGEST)
 
     @property
     def jobs(self) -> list[VertexJob]:
@@ -99,24 +128,38 @@ def findings(comparison: Comparison, differences: Sequence[Difference]) -> Itera
     """Yield the findings about submissions, one for each template and kind."""
     by_key = {probe.key: probe for probe in probes(comparison)}
     by_subject: dict[Subject, list[_Change]] = defaultdict(list)
+    by_itself = bool(differences) and not _is_edited(comparison)
     for difference in differences:
         for key in difference.keys:
             by_subject[difference.subject].append(_Change(by_key[key], difference))
     for subject, changes in by_subject.items():
         changes.sort(key=lambda change: (not change.probe.is_default, not change.probe.jobs))
-        yield from _of_template(_Group(comparison, subject, changes))
+        yield from _of_template(_Group(comparison, subject, changes, by_itself))
+
+
+def _is_edited(comparison: Comparison) -> bool:
+    """Return whether a setting or a cluster differs, so that more than dates, quota and lost clusters has an effect."""
+    old = comparison.old.clusters
+    shared = old.keys() & comparison.new.clusters.keys()
+    is_other = any(old[name].id != comparison.new.clusters[name].id for name in shared)
+    return bool(is_other or comparison.renamed or settings(comparison))
 
 
 def _of_template(group: _Group) -> Iterator[Finding]:
-    rejected = group.having(State.YES, State.NO)
+    rejected = replace(group, changes=[change for change in group.changes if change.is_rejected])
+    if group.by_itself:
+        yield from _rejections(rejected)
+        return
     accepted = group.having(State.NO, State.YES)
     altered = group.having(State.YES, State.YES)
     if group.subject.name in group.comparison.old.templates:
-        yield from _accepted(accepted)
+        if accepted.changes:
+            yield KINDS["submission-accepted"].of(group.subject, f"now accepts {accepted.texts}")
         yield from _rejections(rejected)
         # A finding about a capacity type says that it is lost or new.
         told = [change for change in (*rejected.changes, *accepted.changes) if change.probe.asked.capacity_type]
-        yield from _altered(altered, {RUN_COST, ORDER} if told else {RUN_COST})
+        yield from _altered(altered, {*_HIDDEN, asked.ORDER} if told else _HIDDEN)
+        yield from _opened(altered)
         yield from _warned(altered)
     elif group.subject.name in group.comparison.renamed:
         yield from _rejections(rejected)
@@ -128,15 +171,11 @@ def _new(group: _Group) -> Iterator[Finding]:
     default = group.changes[0].after
     values = default.values
     if default.state is State.YES and not group.comparison.first:
-        what = f"is new: runs on {values[ORDER]}, {values[MACHINES]}, {_shown(PRICE, values.get(PRICE))} beyond pools"
+        price = _shown(asked.PRICE, values.get(asked.PRICE))
+        what = f"is new: runs on {values[asked.ORDER]}, {values[asked.MACHINES]}, {price} beyond pools"
         yield KINDS["submission-accepted"].of(group.subject, what)
-    if values.get(CAUSE) == OFFER:
+    if values.get(asked.CAUSE) == asked.OFFER:
         yield KINDS["no-offer-left"].of(group.subject, f"can't run with its defaults: {group.reason}", _KEEP)
-
-
-def _accepted(group: _Group) -> Iterator[Finding]:
-    if group.changes:
-        yield KINDS["submission-accepted"].of(group.subject, f"now accepts {group.texts}")
 
 
 def _rejections(group: _Group) -> Iterator[Finding]:
@@ -144,26 +183,36 @@ def _rejections(group: _Group) -> Iterator[Finding]:
     for change in group.changes:
         # If nothing is left, there is no other finding.
         decisive = group.changes[0] if group.changes[0].probe.is_default else change
-        by_kind[_kind(decisive)].append(change)
+        by_kind[_kind(group, decisive)].append(change)
     for kind, changes in by_kind.items():
         part = replace(group, changes=changes)
         details = [f"{change.probe.text}: {change.after.text}" for change in changes]
         fix = ALL_SHORT_COMMAND if "quota is too low" in part.reason else _KEEP
-        remains = group.subject.name in group.comparison.new.templates
-        has_nothing_left = remains and changes[0].probe.is_default
-        grade = Grade.WARNING
+        is_decisive = bool(part.jobs)
+        if group.subject.name in group.comparison.new.templates:
+            is_decisive = is_decisive or changes[0].probe.is_default
+            is_decisive = is_decisive or not asked.accepts_any(group.comparison, group.subject.name)
         # The plan of clusters says more about inactive ones, whose dates a deployment follows by itself.
-        if (part.jobs or has_nothing_left) and "is inactive" not in part.reason:
-            grade = Grade.BLOCKING
+        grade = Grade.BLOCKING if is_decisive and not _is_dated(part) else Grade.WARNING
         yield part.finding(kind, _rejection(part, kind), grade, details, fix)
 
 
-def _kind(change: _Change) -> str:
-    if change.after.values[CAUSE] != OFFER:
-        return "submission-rejected"
-    if change.probe.is_default:
+def _is_dated(group: _Group) -> bool:
+    """Return whether inactive clusters reject the submission, whose dates are not edited."""
+    inactive = str(group.changes[0].after.values.get(asked.COMES) or "").split(", ")
+    before = {**group.comparison.old.dormant, **group.comparison.old.clusters}
+    after = group.comparison.new.dormant
+    seasons = [(before[name].season, after[name].season) for name in inactive if name in before.keys() & after.keys()]
+    return group.by_itself or (seasons != [] and all(was == now for was, now in seasons))
+
+
+def _kind(group: _Group, change: _Change) -> str:
+    is_offer = change.after.values[asked.CAUSE] == asked.OFFER
+    if is_offer and change.probe.is_default:
         return "no-offer-left"
-    return "offer-unavailable" if change.probe.asked.capacity_type else "submission-rejected"
+    # No reservation comes or goes by itself.
+    is_of_type = is_offer and change.probe.asked.capacity_type not in (None, RESERVATION)
+    return "offer-unavailable" if is_of_type or group.by_itself else "submission-rejected"
 
 
 def _rejection(group: _Group, kind: str) -> str:
@@ -179,24 +228,74 @@ def _rejection(group: _Group, kind: str) -> str:
     return f"rejects {group.texts}: {group.reason}"
 
 
+@dataclass(frozen=True)
+class _Value:
+    """A value that differs for a probe."""
+
+    name: str
+    change: _Change
+
+    @property
+    def old(self) -> Value:
+        return self.change.before.values.get(self.name)
+
+    @property
+    def new(self) -> Value:
+        # A plain value in place of a reference may be the secret itself.
+        if self.name.startswith("variable ") and f"{self.name}{_SECRET}" in self.change.difference.changed:
+            return HIDDEN
+        return self.change.after.values.get(self.name)
+
+    def text(self, longest: int = 200) -> str:
+        """Return ``` `machines` 1 × n1-standard-4 → 1 × n1-standard-8 ```."""
+        shown = sides(_shown(self.name, self.old), _shown(self.name, self.new), longest)
+        return f"`{self.name}` {' → '.join(shown)}"
+
+    @property
+    def grade(self) -> Grade:
+        if self.name == asked.RUN_COST:
+            costs = [Decimal(str(cost or 0)) for cost in (self.old, self.new)]
+            return Grade.WARNING if is_steep(*costs) else Grade.NOTE
+        if self.name in _HARMLESS or _improves(self.name, self.old, self.new):
+            return Grade.NOTE
+        is_lost = self.name.endswith(_SECRET) and self.new is None
+        is_used = self.change.probe.is_default or self.change.probe.jobs
+        if is_used and (is_lost or self.name == asked.ACCOUNT):
+            return Grade.BLOCKING
+        return Grade.WARNING
+
+
 def _altered(group: _Group, hidden: set[str]) -> Iterator[Finding]:
-    """Yield what changes for accepted submissions, each value once."""
-    lines: dict[str, str] = {}
+    """Yield what changes for accepted submissions, each value once, the most severe ones first."""
+    found: dict[str, _Value] = {}
     details: list[str] = []
-    grade = Grade.NOTE
-    for change in group.changes:
-        for name in change.difference.changed:
-            old = change.before.values.get(name)
-            new = change.after.values.get(name)
-            line = f"`{name}` {_shown(name, old)} → {_shown(name, new)}"
-            known = lines.setdefault(name, line)
-            details.append(line if line == known else f"{change.probe.text}: {line}")
-            if not _improves(name, old, new):
-                grade = Grade.WARNING
-    shown = [line for name, line in lines.items() if name not in hidden]
+    for value in chain.from_iterable(change.values for change in group.changes):
+        known = found.setdefault(value.name, value)
+        text = value.text()
+        details.append(text if text == known.text() else f"{value.change.probe.text}: {text}")
+        found[value.name] = max(known, value, key=lambda each: each.grade)
+    values = sorted(found.values(), key=lambda value: -value.grade)
+    shown = [value for value in values if value.name not in hidden]
     if shown:
-        what = f"{group.changes[0].probe.text}: {few(shown, 2)}"
-        yield group.finding("submission-changed", what, grade, details)
+        yield _fitting(group, shown, values[0].grade, details)
+
+
+def _fitting(group: _Group, values: Sequence[_Value], grade: Grade, details: Sequence[str]) -> Finding:
+    """Return the finding that shows as much of the values as fits into a sentence."""
+    for most, longest in _SIZES:
+        texts = few((value.text(longest) for value in values), most)
+        found = group.finding("submission-changed", f"{group.changes[0].probe.text}: {texts}", grade, details)
+        if len(found.sentence.split()) <= _MOST_WORDS:
+            break
+    return found
+
+
+def _opened(group: _Group) -> Iterator[Finding]:
+    for change in group.changes[:1]:
+        if asked.SHELL in change.difference.changed and change.after.values[asked.SHELL]:
+            account = change.after.values[asked.ACCOUNT]
+            what = f"opens an interactive shell in its running jobs, in which people act as `{account}`"
+            yield KINDS["access-gained"].of(group.subject, what, "leave out `enable_web_access`")
 
 
 def _warned(group: _Group) -> Iterator[Finding]:
@@ -214,12 +313,16 @@ def _improves(name: str, old: Value, new: Value) -> bool:
         return name.startswith("default of ") or "${" in str(new)
     if name in _GAINS and new is not None:
         return _GAINS[name] * (float(str(new)) - float(str(old))) > 0
-    return name == ORDER and str(new).startswith(str(old))
+    return name == asked.ORDER and str(new).startswith(str(old))
 
 
 def _shown(name: str, value: Value) -> str:
     if value is None:
         return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if name.endswith(_SECRET):
+        return str(value).rpartition("/secrets/")[2]
     if name in _FORMATS:
         return _FORMATS[name](float(value))
-    return short(str(value)) or "none"
+    return str(value) or "none"

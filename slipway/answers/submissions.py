@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -11,7 +11,7 @@ from slipway.answers.answer import Answer, State, Value
 from slipway.answers.comparison import Comparison, Side
 from slipway.answers.probes import Probe, Submitter, probes
 from slipway.base.errors import ConfigError, PolicyError
-from slipway.base.formatting import join, last_part
+from slipway.base.formatting import exact_span, join, last_part
 from slipway.google.advice import SpotNeed
 from slipway.google.clusters import PersistentResource, ResourcePool
 from slipway.google.jobs import AT_LEAST_ONCE
@@ -26,7 +26,7 @@ from slipway.using.jobs.verdict import on_cluster
 from slipway.using.submission.agent_check import AgentSpending
 from slipway.using.submission.candidate import Candidate, price
 from slipway.using.submission.costs import longest_run, spending
-from slipway.using.submission.offline import ends_before, offline
+from slipway.using.submission.offline import ends_before, named_reservations, offline
 from slipway.using.submission.order import pools_of
 from slipway.using.submission.prepared import PreparedSubmission, prepare
 from slipway.using.submission.submission_request import SubmissionRequest
@@ -35,9 +35,15 @@ CAUSE = "cause"
 REQUEST = "request"
 OFFER = "offer"
 """Causes of a rejection: the submission itself is wrong, or no offer can run it."""
-PLACE = "place"
-WAIT = "wait for the first capacity type"
-TYPE = "capacity type"
+COMES = "comes"
+"""The clusters and reservations by name, a comma between, that will accept a rejected submission from a later date."""
+GPU_MEMORY = "GPU memory"
+ACCOUNT = "service account"
+EXPERIMENT = "experiment"
+SHELL = "interactive shell"
+RESTART = "restart of the worker"
+RESERVED = "machines of the reservation"
+WAITS = "waits for capacity types"
 ORDER = "order of capacity types"
 MACHINES = "machines"
 TIME_LIMIT = "time limit"
@@ -54,6 +60,13 @@ def answers(comparison: Comparison, side: Side) -> Iterator[Answer]:
         # The deployed catalog already has the new names.
         name = comparison.renamed.get(probe.asked.template, probe.asked.template)
         yield _answer(comparison.old, probe, name, comparison.world.now)
+
+
+def accepts_any(comparison: Comparison, name: str) -> bool:
+    """Return whether a declared template accepts any of its probes."""
+    of_template = (probe for probe in probes(comparison) if probe.asked.template == name)
+    asked = (_answer(comparison.new, probe, name, comparison.world.now) for probe in of_template)
+    return any(answer.state is State.YES for answer in asked)
 
 
 def spot_needs(catalog: Catalog) -> tuple[SpotNeed, ...]:
@@ -74,8 +87,13 @@ def _answer(catalog: Catalog, probe: Probe, name: str, now: datetime) -> Answer:
     answer = Answer("submission", probe.key, Subject("template", probe.asked.template))
     try:
         prepared = prepare(catalog, replace(probe.asked, template=name), "")
-        possible = _possible(prepared, probe, now)
-        values = {**_costs(prepared, probe, possible), **_values(prepared, possible)}
+        obstacles = _obstacles(prepared, probe, now)
+        possible = [candidate for candidate in prepared.candidates if candidate not in obstacles]
+        if not possible:
+            text = "; ".join(dict.fromkeys(obstacles.values()))
+            coming = sorted({_comes(catalog, candidate, now) for candidate in obstacles} - {""})
+            return replace(answer, state=State.NO, text=text, values={CAUSE: OFFER, COMES: ", ".join(coming)})
+        values = {**_hardware(possible[0]), **_costs(prepared, probe, possible), **_values(prepared, possible)}
     except ConfigError as error:
         why = error.why.partition("\n")[0]
         # Of wrong parameters, the mistake itself says enough.
@@ -86,17 +104,24 @@ def _answer(catalog: Catalog, probe: Probe, name: str, now: datetime) -> Answer:
     return replace(answer, text="\n".join(_warnings(catalog, possible[0], now)), values=values)
 
 
-def _possible(prepared: PreparedSubmission, probe: Probe, now: datetime) -> list[Candidate]:
-    """Return the candidates that can run. Raises PolicyError with the reasons if there is none."""
+def _obstacles(prepared: PreparedSubmission, probe: Probe, now: datetime) -> Mapping[Candidate, str]:
+    """Return why candidates can't run; without those that can."""
     obstacles: dict[Candidate, str] = {}
     for candidate in prepared.candidates:
-        obstacles[candidate] = _obstacle(prepared.catalog, candidate, now)
+        obstacle = _obstacle(prepared.catalog, candidate, now)
         if probe.submitter is Submitter.SESSION:
-            obstacles[candidate] += _session_obstacle(prepared.catalog, candidate)
-    possible = [candidate for candidate, obstacle in obstacles.items() if not obstacle]
-    if possible:
-        return possible
-    raise PolicyError("; ".join(dict.fromkeys(obstacles.values())), fix="name another capacity type")
+            obstacle = obstacle or _session_obstacle(prepared.catalog, candidate)
+        if obstacle:
+            obstacles[candidate] = obstacle
+    return obstacles
+
+
+def _comes(catalog: Catalog, candidate: Candidate, now: datetime) -> str:
+    """Return the names of the cluster or the reservations that will accept a candidate from a later date."""
+    judgement = offline(candidate, reserved=catalog.reservations, now=now)
+    if judgement is None or not judgement.verdict.comes:
+        return ""
+    return candidate.offer.dormant or ", ".join(map(last_part, sorted(candidate.request.job.reservations)))
 
 
 def _obstacle(catalog: Catalog, candidate: Candidate, now: datetime) -> str:
@@ -142,6 +167,15 @@ def _machines(candidate: Candidate) -> str:
     return ", ".join(f"{count} × {machine}" for machine, count in counts.items())
 
 
+def _hardware(candidate: Candidate) -> dict[str, Value]:
+    """Return the smallest memory of a GPU in GB, and whether an image is for CPUs; nothing without GPUs."""
+    memory = [part.machine.gpu_memory_gb for part in candidate.demand.parts if part.machine.gpu_memory_gb]
+    if not memory:
+        return {}
+    images = [last_part(pool.image) for pool in candidate.request.job.worker_pools]
+    return {GPU_MEMORY: min(memory), "image for CPUs": any("-cpu." in image for image in images)}
+
+
 def _values(prepared: PreparedSubmission, possible: Sequence[Candidate]) -> dict[str, Value]:
     """Return where the submission can run, and what the first candidate's job has."""
     first = possible[0]
@@ -151,26 +185,36 @@ def _values(prepared: PreparedSubmission, possible: Sequence[Candidate]) -> dict
     scheduling = spec.get("scheduling", {})
     values: dict[str, Value] = {}
     values[ORDER] = " then ".join(dict.fromkeys(candidate.label for candidate in possible))
-    values[TYPE] = first.offer.capacity_type
-    values[WAIT] = first.wait
-    values[PLACE] = ", ".join(pools_of(first.offer))
+    values["capacity type"] = first.offer.capacity_type
+    waits = {candidate.label: candidate.wait for candidate in possible if candidate.wait is not None}
+    values[WAITS] = " then ".join(f"{label} {exact_span(wait)}" for label, wait in waits.items())
+    values["place"] = ", ".join(pools_of(first.offer))
     values["region"] = first.region
     values[MACHINES] = _machines(first)
     values["disk"] = ", ".join(dict.fromkeys(str(part.machine.disk) for part in first.demand.parts))
     values["reservation"] = ", ".join(sorted(job.reservations))
+    reserved = named_reservations(first, prepared.catalog.reservations)
+    values[RESERVED] = sum(each.machines for each in reserved) or None
     values["job kind"] = prepared.kind.words
-    values["service account"] = job.service_account
+    values[ACCOUNT] = job.service_account
     values["image"] = ", ".join(dict.fromkeys(pool.image for pool in job.worker_pools))
     values["checkpoints"] = template.checkpoints
     values["yields to urgent jobs"] = bool(template.yields)
     values["retries after failures"] = not scheduling.get("disableRetries", False)
-    values["restarts of workers"] = bool(scheduling.get("restartJobOnWorkerRestart"))
+    restarts = bool(scheduling.get("restartJobOnWorkerRestart"))
+    is_single = sum(pool.replicas for pool in job.worker_pools) == 1
+    values[RESTART] = restarts and is_single
+    values["restarts of workers"] = restarts and not is_single
+    values[SHELL] = bool(spec.get("enableWebAccess"))
     values["network"] = spec.get("network")
-    values["experiment"] = last_part(job.experiment)
+    values[EXPERIMENT] = last_part(job.experiment)
     values["TensorBoard"] = last_part(job.tensorboard)
     values["trials"] = job.max_trials
     values["trials at once"] = job.trials
-    values["study"] = str(template.study)
+    if template.study:
+        values["algorithm of the study"] = template.study.algorithm
+        values["metrics of the study"] = ", ".join(map(" ".join, template.study.metrics))
+        values["parameters of the study"] = ", ".join(template.study.parameters)
     for parameter in template.parameters:
         values[f"default of {parameter.name}"] = str(parameter.default)
     return values | _given_to_code(first.offer)

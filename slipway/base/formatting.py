@@ -40,6 +40,32 @@ def short(text: str, longest: int = 60) -> str:
     return line if start == text and len(line) <= longest else f"{line[:longest]}…"
 
 
+def sides(before: str, after: str, longest: int = 60) -> tuple[str, str]:
+    """Return two texts that differ, each cut to about `longest`. Lists with ` then ` lose their common beginning and
+    end, and long texts their common beginning."""
+    was = before.split(" then ")
+    now = after.split(" then ")
+    while min(len(was), len(now)) > 1 and was[-1] == now[-1]:
+        was.pop()
+        now.pop()
+    start = ""
+    while min(len(was), len(now)) > 1 and was[0] == now[0]:
+        was.pop(0)
+        now.pop(0)
+        start = "…"
+    before = " then ".join(was)
+    after = " then ".join(now)
+    pairs = zip(before, after, strict=False)
+    different = (place for place, (left, right) in enumerate(pairs) if left != right)
+    same = next(different, min(len(before), len(after)))
+    kept = same - longest // 4
+    if max(len(before), len(after)) > longest and kept > 0:
+        before = before[kept:]
+        after = after[kept:]
+        start = "…"
+    return start + short(before, longest), start + short(after, longest)
+
+
 def quoted(value: object) -> str:
     """Return a value as a message repeats it: in quotes where it is text, and short."""
     if not isinstance(value, str):

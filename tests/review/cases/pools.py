@@ -26,7 +26,11 @@ CASES = (
     Case(
         "A maximum falls below the trials at once of a study that runs and has no other way",
         (SIX,),
-        (warns("capacity-changed", "cpu"), warns("submission-changed", "digits")),
+        (
+            blocks("submission-rejected", "tune"),
+            warns("capacity-changed", "cpu"),
+            warns("submission-changed", "digits"),
+        ),
         may=ANEW,
         given=(UP_TO_EIGHT,),
         world=LARGE_STUDY,

@@ -119,7 +119,7 @@ CASES = (
     Case(
         "A job stays on an old generation for longer than was meant",
         (QUIET,),
-        (warns("cluster-deleted", "h100-3c742f1"),),
+        (notes("cluster-deleted", "h100-3c742f1"),),
         given=(stack("retireWithin: 2w", "retireWithin: 8d"),),
         world=World(
             jobs=(Job("old-27b", user="ben", parameters={"model": "27b"}, earlier=True),),

@@ -42,7 +42,7 @@ CASES = (
             template("lora", '"HF_TOKEN": "hf-token"', '"HUB_TOKEN": "hf-token"'),
             template("lora", VARIANT, VARIANT.replace("variants=(\n", f"variants=(\n        {REFUSED},\n")),
         ),
-        (warns("submission-changed", "lora"), warns("submission-rejected", "lora")),
+        (blocks("submission-changed", "lora"), warns("submission-rejected", "lora")),
     ),
     Case(
         "The secret's value in use is disabled",
@@ -78,7 +78,7 @@ CASES = (
             template("evals", '    secrets={"JUDGE": "judge-key"},\n', ""),
             template("evals", ENV, 'env={"REGION": "us-central1", "JUDGE": "jk-live-5b1d0c7e94fa"}'),
         ),
-        (blocks("plain-secret", "evals"), warns("submission-changed", "evals")),
+        (blocks("plain-secret", "evals"), blocks("submission-changed", "evals")),
         given=(template("evals", '"JUDGE_KEY"', '"JUDGE"'),),
         may=("job-code-changed",),
         hidden=("jk-live",),

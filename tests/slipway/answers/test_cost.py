@@ -38,9 +38,7 @@ def approving(part: Cluster, **sums: float) -> Facts:
 def test_a_higher_maximum_costs_more_at_maximum_only() -> None:
     (part,) = findings(facts(h100(1, 4)), facts(h100(1, 6))).values()
     assert (part.kind, part.grade, part.cost) == ("most-cost", NOTE, 200)
-    assert (
-        part.sentence == "costs $146,000 more a month with every pool at its maximum from now on: $292,000 → $438,000"
-    )
+    assert part.sentence == "costs $146,000 more a month with every pool at its maximum: $292,000 → $438,000"
     assert findings(facts(h100(1, 4)), facts(h100(1, 4))) == {}
 
 

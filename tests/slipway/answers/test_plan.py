@@ -172,3 +172,9 @@ def test_a_cluster_of_another_owner_is_imported_and_left() -> None:
     theirs = replace(OLD, adopted=Adoption(OLD.id))
     assert found(facts(cluster("cpu")), facts(cluster("cpu"), theirs))["cluster-orphaned"].grade is WARNING
     assert found(facts(cluster("cpu"), theirs), facts(cluster("cpu")))["cluster-orphaned"].grade is WARNING
+
+
+def test_edits_show_where_both_sides_differ() -> None:
+    old, new = (replace(OLD, kms_key=f"projects/{project}/keys/main") for project in ("one", "two"))
+    (part,) = found(facts(old), facts(replace(new, id="h100-2"))).values()
+    assert "`encryption.kmsKey` projects/one/keys/main → projects/two/keys/main" in part.sentence

@@ -15,6 +15,7 @@ from slipway.model.budget import Budget
 from slipway.model.catalog.model import Team
 from slipway.model.facts import Facts
 from slipway.model.findings.finding import Finding, Grade
+from slipway.model.labels import TEAM_LABEL
 from tests.slipway.reviewing.builders import (
     H100,
     by_kind,
@@ -137,6 +138,9 @@ def test_a_team_that_leaves_takes_its_budget_along() -> None:
     after = replace(one, catalog=replace(one.catalog, teams={"vision": Team()}))
     assert findings(before, after) == {}
     assert findings(before, facts()) == {}, "all teams leave with their budgets"
+    labeled = template("lora", offer(request={**offer().request, "labels": {TEAM_LABEL: "speech"}}))
+    still = replace(after, catalog=replace(after.catalog, templates={"lora": labeled}))
+    assert [found.grade for found in findings(before, still).values()] == [Grade.BLOCKING]
 
 
 def test_agents_can_use_other_machines() -> None:
