@@ -70,13 +70,17 @@ def _values(arguments: list[str], template: Template, offer: Offer) -> Mapping[s
     return found
 
 
+def source_file(template: Template) -> str:
+    """Return the path of the file that declares it."""
+    return template.source.partition(":")[0] or f"templates/{template.name.replace('-', '_')}.py"
+
+
 def folders(template: Template, files: Files) -> tuple[str, ...]:
     """Return the folders of its code, such as `jobs/lora/`."""
     found = {f"jobs/{start.module.partition('.')[0]}" for start in starts(template)}
     found |= {f"jobs/{name.removeprefix('jobs/')}" for name in template.shared or ()}
     # The module that starts a script does not name its folder.
-    source = template.source.partition(":")[0] or f"templates/{template.name.replace('-', '_')}.py"
-    found.update(_FOLDER.findall(files.code.get(source, "")))
+    found.update(_FOLDER.findall(files.code.get(source_file(template), "")))
     return tuple(f"{folder.rstrip('/')}/" for folder in sorted(found))
 
 
