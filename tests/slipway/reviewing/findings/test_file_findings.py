@@ -5,6 +5,7 @@ import pytest
 from slipway.model.catalog.template import Parameter, Template
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.files import Files
+from tests.slipway.reviewing.builders import offer, request, template, worker_pool
 from tests.slipway.reviewing.edited_files import CODE, TASK, edit, edited, found, lora
 
 WORKFLOW = ".github/workflows/up.yaml"
@@ -117,6 +118,8 @@ def test_keys_of_the_stack_file_that_pulumi_reads_are_blocking() -> None:
         ("click>=8", "(not pinned)", Grade.BLOCKING),
         ("click==8.2.0\n-i https://x.example/simple", "(another source)", Grade.BLOCKING),
         ("click @ https://x.example/click.zip", "(another source)", Grade.BLOCKING),
+        ("click==8.2.0\nreqeusts==1.0", "`reqeusts` none → `1.0`", Grade.BLOCKING),
+        ("", "`click` `8.2.0` → none", Grade.BLOCKING),
     ],
 )
 def test_packages_of_the_deployment(after: str, words: str, grade: Grade) -> None:
@@ -148,6 +151,22 @@ def test_requirements_and_image_of_a_template() -> None:
     both = {str(finding.subject): finding for finding in found(Files(), lora(requirements=("torch==2.4",)), new)}
     assert both["template lora requirements"].grade is Grade.BLOCKING
     assert "`acme/a:1`" in both["template lora image"].sentence
+
+
+@pytest.mark.parametrize(
+    ("line", "grade"),
+    [("peft", Grade.WARNING), ("peft==0.13.0", Grade.WARNING), ("git+https://x.example/peft", Grade.BLOCKING)],
+)
+def test_a_new_requirement_of_a_job(line: str, grade: Grade) -> None:
+    (finding,) = found(Files(), lora(), lora(requirements=(line,)))
+    assert finding.grade is grade and " none → " in finding.sentence
+
+
+def test_a_serving_image_that_is_not_pinned_is_a_warning() -> None:
+    uploads = [{"modelToUpload": {"containerSpec": {"imageUri": f"acme/serve:{tag}"}}} for tag in (1, 2)]
+    old, new = (template("lora", offer(request={**request(worker_pool()), **upload})) for upload in uploads)
+    (finding,) = found(Files(), old, new)
+    assert (finding.subject, finding.grade) == ("template lora serving image", Grade.WARNING)
 
 
 def test_a_secret_is_found_and_never_printed() -> None:
