@@ -40,7 +40,7 @@ _FIX = "change the code and its template together"
 def broken_contracts(comparison: Comparison, files: Files) -> Iterator[Finding]:
     for name, template in comparison.new.templates.items():
         old = comparison.old.templates.get(name, _NO_TEMPLATE)
-        roots = (*folders(old, files), *folders(template, files))
+        roots = (*folders(old, files.code_before), *folders(template, files.code))
         before = JobCode.within(files.code_before, roots)
         after = JobCode.within(files.code, roots)
         problems = [*_problems(template, after, files.code), *_lost_checkpoints(template, before, after)]

@@ -35,7 +35,9 @@ def changed_dependencies(comparison: Comparison, files: Files) -> Iterator[Findi
     for name in comparison.new.templates.keys() & comparison.old.templates.keys():
         old = comparison.old.templates[name]
         new = comparison.new.templates[name]
-        yield from _finding(Subject("template", name, "requirements"), pins.compared(old.requirements, new.requirements))
+        yield from _finding(
+            Subject("template", name, "requirements"), pins.compared(old.requirements, new.requirements)
+        )
         yield from _finding(Subject("template", name, "image"), _image(_worker_images(old), _worker_images(new)))
         yield from _finding(Subject("template", name, _SERVING), _image(_serving_images(old), _serving_images(new)))
 

@@ -68,6 +68,9 @@ def test_the_worst_effect_of_a_workflow_is_named(old: str, new: str, words: str)
         ("docs/ci.md", "a", "b"),
         ("jobs/lora/test_task.py", "", "def test() -> None: ...\n"),
         (TASK, CODE, f"# Trains.\n{CODE}"),
+        ("jobs/lora/__pycache__/task.cpython-310.pyc", "", "x"),
+        ("jobs/lora/lora.egg-info/PKG-INFO", "", "x"),
+        (".mypy_cache/3.11/a.json", "", "{}"),
         ("stacks/Pulumi.dev.yaml", "encryptionsalt: a\n", "encryptionsalt: b\n"),
         ("stacks/Pulumi.prod.yaml", "config: { slipway:x: 1 }\n", "config: { slipway:x: 2 }\n"),
     ],
@@ -160,6 +163,17 @@ def test_requirements_and_image_of_a_template() -> None:
 def test_a_new_requirement_of_a_job(line: str, grade: Grade) -> None:
     (finding,) = found(Files(), lora(), lora(requirements=(line,)))
     assert finding.grade is grade and " none → " in finding.sentence
+
+
+def test_a_template_that_takes_another_folder_runs_other_code() -> None:
+    old, new = (
+        template("lora", offer(request=request(worker_pool(args=["--module", f"{name}.task", "--"])))) for name in "ab"
+    )
+    code = {"jobs/a/task.py": "x = 1\n", "jobs/b/task.py": "x = 2\n"}
+    (finding,) = found(edited({**code, "templates/lora.py": "1"}, {**code, "templates/lora.py": "2"}), old, new)
+    assert (finding.kind, finding.grade) == ("job-code-changed", Grade.WARNING)
+    assert finding.sentence == "new jobs run other code: module `b.task` instead of `a.task`"
+    assert found(edited({"jobs/a/task.py": "x = 1\n"}, {"jobs/b/task.py": "x = 1\n"}), old, new) == []
 
 
 def test_a_serving_image_that_is_not_pinned_is_a_warning() -> None:
