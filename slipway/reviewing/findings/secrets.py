@@ -66,7 +66,7 @@ def _is_set(name: str, value: str) -> bool:
     if _ENCRYPTED.fullmatch(name) or not certainly_secret(value, name):
         return False
     # A password may consist of words.
-    return looks_secret("word", name) and certainly_secret("word", name) or not _NAME_OF_SECRET.fullmatch(value)
+    return (looks_secret("word", name) and certainly_secret("word", name)) or not _NAME_OF_SECRET.fullmatch(value)
 
 
 def _names(old: Template | None, new: Template) -> list[str]:
