@@ -69,7 +69,7 @@ def leaf_edits(sides: Sides) -> tuple[LeafEdit, ...]:
 def _leaves(text: str) -> dict[Path, str]:
     import yaml  # Needed only for an edited YAML file.
 
-    whole = {("text",): text}
+    whole: dict[Path, str] = {("text",): text}
     if len(text) > MOST_READ:
         return whole
     try:
