@@ -112,10 +112,6 @@ class JobCode:
         return frozenset(map(str.strip, filter(pattern.search, self.text.splitlines())))
 
     @cached_property
-    def named_flags(self) -> frozenset[str]:
-        return frozenset(_FLAG.findall(self.text))
-
-    @cached_property
     def flags(self) -> frozenset[str]:
         """The flags that it knows; none if it reads no arguments or accepts any."""
         if _OPEN.search(_OF_LIST.sub("", self.text)) or not re.search(r"\bparse_args\(|\bclick\.option\(", self.text):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 
@@ -53,6 +53,9 @@ _OF_IMAGES |= {"google-cloud-storage", "google-cloud-bigquery", "google-cloud-ai
 _MODULES = {"scikit-learn": "sklearn", "opencv-python": "cv2", "python-dateutil": "dateutil", "beautifulsoup4": "bs4"}
 """The modules of packages that have another name."""
 _REQUIRES = re.compile(r"""requires-python\s*=\s*["']\s*>=?\s*3\.(\d+)""")
+_OUTPUT_NAME = re.compile(r"(?i)out|ckpt|checkpoint|result|save|export")
+_LASTS = re.compile(r"gs://|/gcs/|/mnt/|\$\{slipway\.output\}")
+_OF_MACHINE = re.compile(r"/(var/)?tmp\b|/root\b|/home\b|/dev/shm\b")
 _NAME = re.compile(r"[A-Za-z0-9][\w.-]*")
 _LOST = "results are lost when a job ends"
 _AGAIN = "a restarted job begins from the start"
@@ -66,7 +69,7 @@ def broken_contracts(comparison: Comparison, files: Files) -> Iterator[Finding]:
         roots = tuple({*folders(old, files.code_before), *folders(template, files.code)})
         before = JobCode.within(files.code_before, roots)
         after = JobCode.within(files.code, roots)
-        broken = dict.fromkeys(_requirement_problems(old, template, after))
+        broken = dict.fromkeys((*_requirement_problems(old, template, after), *_moved_outputs(old, template)))
         unset: frozenset[str] = frozenset()
         # Code that is not in the repository is unknown.
         if after.files:
@@ -122,7 +125,7 @@ def _packages(template: Template) -> set[str]:
 def _losses(old: Template, new: Template, before: JobCode, after: JobCode) -> Iterator[str]:
     """Compare where the code's results, checkpoints and metrics go."""
     yield from _lost_results(before, after)
-    yield from _unpassed_outputs(old, new, after)
+    yield from _untold_outputs(old, new, after)
     yield from _unnamed_metrics(old, new, before, after)
     if new.checkpoints:
         yield from _lost_checkpoints(before, after)
@@ -135,19 +138,45 @@ def _lost_results(before: JobCode, after: JobCode) -> Iterator[str]:
     new_places = after.lines(PLACE) - before.lines(PLACE)
     local = after.lines(LOCAL_PLACE) - before.lines(LOCAL_PLACE) - after.lines(PLACE)
     if gone or (own and not left and not new_places):
-        yield f"{_LOST}: no line names `SLIPWAY_OUTPUT` or another bucket any more"
+        yield f"{_LOST}: no line names their place any more, as did `{_quotable(own or before.lines(PLACE))}`"
     elif local and len(left) < len(own):
-        yield f"{_LOST}: they go to the machine's own disk, `{short(min(local), 60)}`"
+        yield f"{_LOST}: they go to the machine's own disk, `{_quotable(local)}`"
 
 
-def _unpassed_outputs(old: Template, new: Template, code: JobCode) -> Iterator[str]:
-    """Yield arguments with the place of results that the template no longer passes, and the code still reads."""
-    passed = {name for start in starts(new) for name in start.values}
-    for start in starts(old):
-        for name, values in start.values.items():
-            is_output = placeholder(OUTPUT) in "".join(values)
-            if is_output and name not in passed and name in code.named_flags and not code.lines(PLACE_OF_PLATFORM):
-                yield f"{_LOST}: `{name}`, by which the code knows their place, is not passed any more"
+def _quotable(lines: Iterable[str]) -> str:
+    """Return the first of some lines of code, short and without backticks."""
+    return short(min(lines).replace("`", "'"), 60)
+
+
+def _settings(template: Template) -> dict[str, str]:
+    """Return its variables and its arguments of the form `--name=value`."""
+    found = {}
+    for task in tasks(template):
+        for entry in task.get("env", ()):
+            found[str(entry.get("name"))] = str(entry.get("value"))
+        for argument in task.get("args", ()):
+            name, _, value = str(argument).partition("=")
+            found[name] = value
+    return found
+
+
+def _moved_outputs(old: Template, new: Template) -> Iterator[str]:
+    """Yield variables and arguments that have a path of the machine as the place of results."""
+    after = _settings(new)
+    for name, value in _settings(old).items():
+        now = after.get(name, "")
+        if _OUTPUT_NAME.search(name) and _LASTS.match(value) and _OF_MACHINE.match(now):
+            yield f"{_LOST}: `{name}` is `{short(now, 60)}`, on the machine's own disk"
+
+
+def _untold_outputs(old: Template, new: Template, code: JobCode) -> Iterator[str]:
+    """Yield what told jobs the place of their results and goes, if nothing else tells it."""
+    after = _settings(new)
+    is_told = placeholder(OUTPUT) in "".join(after.values()) or code.lines(PLACE_OF_PLATFORM)
+    for name, value in _settings(old).items():
+        is_gone = placeholder(OUTPUT) in value and name not in after
+        if is_gone and not is_told and name in (code.flags or (name,)):
+            yield f"{_LOST}: `{name}` told jobs their place and goes, and no code names `SLIPWAY_OUTPUT`"
 
 
 def _unnamed_metrics(old: Template, new: Template, before: JobCode, after: JobCode) -> Iterator[str]:

@@ -62,7 +62,8 @@ READS = 'p.add_argument("--out")\nopen(args.out)\n'
     [
         (lora(), lora(requirements=("torch==2.4.1+cu121",)), CODE, "PyPI does not have `torch==2.4.1+cu121`"),
         (lora(requirements=("peft==1",)), lora(), f"import peft\n{CODE}", "the code imports `peft`"),
-        (lora(f"--out={OUTPUT}"), lora(), READS, "`--out`, by which the code knows their place"),
+        (lora(f"--out={OUTPUT}"), lora(), READS, "`--out` told jobs their place"),
+        (lora(env={"CKPT_DIR": "/gcs/a"}), lora(env={"CKPT_DIR": "/tmp/a"}), CODE, "`CKPT_DIR` is `/tmp/a`"),
     ],
 )
 def test_requirements_and_arguments_that_the_code_needs_are_kept(
