@@ -6,7 +6,7 @@ A name, an error or a warning may repeat a secret that a stack or a template has
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import cache, singledispatch
 from typing import Any, Protocol, Self, TypeVar
 
@@ -16,9 +16,16 @@ from slipway.authoring.stack.secrets import assigned, certainly_secret, looks_se
 from slipway.base import codec
 from slipway.deploying.engine.preview import SECRET, UNKNOWN, Preview
 from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.template import Template
 
 _SHORTEST = 3
 """The characters of the shortest value that is masked wherever it is repeated; settings hide any by their keys."""
+
+_WRAPPERS = frozenset({"value", "default", "defaultValue", "constant", "runtimeValue", "stringValue"})
+"""Keys whose value belongs to the name beside or above them."""
+_REFERENCE = "__SECRET"
+"""The end of the name of a variable that names a secret of Secret Manager."""
+_MIXED = re.compile(r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z])\S{8,}")
 
 
 class Rewritable(Protocol):
@@ -50,11 +57,32 @@ def declared_secrets(comparison: Comparison) -> frozenset[str]:
     declared: list[Any] = [codec.write(comparison.old), codec.write(comparison.new)]
     for step in preview.steps:
         declared += [resource.inputs for resource in filter(None, (step.old, step.new))]
-    found: set[str] = set()
-    for name, text in _texts(declared, ""):
-        found.update(_secrets(name, text))
+    found = {*secrets_of(declared)}
+    for name in comparison.old.templates.keys() & comparison.new.templates.keys():
+        found.update(exposed(comparison.old.templates[name], comparison.new.templates[name]))
     names = {*_names(comparison.old), *_names(comparison.new), SECRET, UNKNOWN}
     return frozenset(value for value in found - names if len(value) >= _SHORTEST)
+
+
+def secrets_of(declared: Any) -> Mapping[str, str]:
+    """Return the names by values of JSON that are secret by name or by form."""
+    found: dict[str, str] = {}
+    for name, text in _texts(declared, ""):
+        for key, value in ((name, text), *assigned(text)):
+            if _is_secret(value, key.lstrip("-")):
+                found[value] = key.lstrip("-")
+    return found
+
+
+def exposed(old: Template, new: Template) -> Mapping[str, str]:
+    """Return the variables by values that were references to secrets and are plain values now."""
+    references = {name for name, _ in _texts(codec.write(old), "") if name.endswith(_REFERENCE)}
+    found: dict[str, str] = {}
+    for name, text in _texts(codec.write(new), ""):
+        # A path and a placeholder are no secrets, whatever their name.
+        if f"{name}{_REFERENCE}" in references and _MIXED.fullmatch(text) and looks_secret(text, "SECRET"):
+            found[text] = name
+    return found
 
 
 @singledispatch
@@ -70,10 +98,9 @@ def _(value: str, name: str) -> Iterator[tuple[str, str]]:
 
 @_texts.register
 def _(value: dict, name: str) -> Iterator[tuple[str, str]]:  # type: ignore[type-arg]
-    own = str(value.get("name", ""))
-    names = {"value": own, "default": own}
+    own = str(value.get("name") or name)
     for key, item in value.items():
-        yield from _texts(item, names.get(key) or key)
+        yield from _texts(item, own if key in _WRAPPERS and own else key)
 
 
 @_texts.register(list)
@@ -83,12 +110,6 @@ def _(value: Sequence[Any], name: str) -> Iterator[tuple[str, str]]:
     yield name, " ".join(item for item in value if isinstance(item, str))
     for item in value:
         yield from _texts(item, name)
-
-
-def _secrets(name: str, text: str) -> Iterator[str]:
-    for key, value in ((name, text), *assigned(text)):
-        if _is_secret(value, key.lstrip("-")):
-            yield value
 
 
 def _is_secret(value: str, name: str) -> bool:

@@ -131,7 +131,7 @@ def _rewritten(value: Any, rewrite: Callable[[str], str]) -> Any:
     if isinstance(value, tuple | list):
         return tuple(_rewritten(item, rewrite) for item in value)
     if isinstance(value, Mapping):
-        return {key: _rewritten(item, rewrite) for key, item in value.items()}
+        return {_rewritten(key, rewrite): _rewritten(item, rewrite) for key, item in value.items()}
     if is_dataclass(value):
         # The names of finding types and questions are no texts.
         names = {each.name for each in fields(value)} - {"kind", "question"}

@@ -21,7 +21,9 @@ from slipway.reviewing.forge_table import FILES
 from slipway.reviewing.sources import text_of
 
 _DECLARED = "*.md docs/* jobs/* pipelines/*.yaml pipelines/*.json stacks/* templates/* tests/* vertex-local/* ../*"
-_WITHOUT_EFFECT = "*.md *.ipynb *.gitignore *.editorconfig *LICENSE mkdocs.yml *.github/ISSUE_TEMPLATE/*"
+_WITHOUT_EFFECT = "*.md *.ipynb *.gitignore *.editorconfig *LICENSE mkdocs.yml *.github/ISSUE_TEMPLATE/* *.DS_Store"
+# Python could load bytecode (`__pycache__`) in the place of a program's file.
+_GENERATED = "*.pytest_cache/* *.mypy_cache/* *.ruff_cache/* *.ipynb_checkpoints/* *.egg-info/* *.sw[op] *~"
 # GitHub and GitLab read these in the repository's root folder too.
 _READ_BY_FORGE = " ".join(f"*{name}*" for name in (".ci/", *FILES)) + " *CODEOWNERS *.gitattributes *.gitmodules"
 STACK_FILE = re.compile(r"stacks/Pulumi\.([^/]+)\.ya?ml")
@@ -95,7 +97,9 @@ def _any_of(globs: str) -> re.Pattern[str]:
     return re.compile("|".join(map(translate, globs.split())))
 
 
-_HARMLESS, _BY_FORGE, _NOT_PROGRAM = map(_any_of, (_WITHOUT_EFFECT, _READ_BY_FORGE, _DECLARED))
+_HARMLESS = _any_of(f"{_WITHOUT_EFFECT} {_GENERATED}")
+_BY_FORGE = _any_of(_READ_BY_FORGE)
+_NOT_PROGRAM = _any_of(_DECLARED)
 
 
 def deploys(path: str) -> bool:

@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import chain, pairwise
+from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 from slipway.reviewing.change.files import MOST_READ, Sides
 from slipway.reviewing.change.secret_values import change
 
 _MOST_NODES = 5_000
+_MOST_EVENTS = 12_000
+_DEEPEST = 50
+"""Nested lists and mappings."""
 _NAMES = ("name", "id", "uses", "repo", "run")
 """Keys by which an item of a list is recognized."""
 _OF_ALL_JOBS = ("on", "permissions", "concurrency", "env", "defaults")
@@ -49,7 +53,8 @@ class LeafEdit:
         return f"`{name}` {change(self.before, self.after, self.key.replace('id-token', ''))}"
 
 
-def leaf_edits(sides: Sides) -> list[LeafEdit]:
+@lru_cache(maxsize=64)
+def leaf_edits(sides: Sides) -> tuple[LeafEdit, ...]:
     """Return the values that differ, in order. A text that can't be read is one value."""
     old = _leaves(sides.before)
     new = _leaves(sides.after)
@@ -58,44 +63,78 @@ def leaf_edits(sides: Sides) -> list[LeafEdit]:
     edits = [LeafEdit(path, old.get(path, ""), new.get(path, "")) for path in paths]
     if not edits and list(old) != list(new):
         edits.append(LeafEdit(("order of the values",), "", "changed"))
-    return edits
+    return tuple(edits)
 
 
 def _leaves(text: str) -> dict[Path, str]:
     import yaml  # Needed only for an edited YAML file.
 
+    whole: dict[Path, str] = {("text",): text}
+    if len(text) > MOST_READ:
+        return whole
     try:
+        _require_small(yaml.parse(text, Loader=yaml.SafeLoader))
+        budget = _Budget(_MOST_NODES)
+        leaves: dict[Path, str] = {}
         # A file of GitLab can have a header of its own, which is a document.
-        roots = enumerate(yaml.compose_all(text[: MOST_READ + 1], Loader=yaml.SafeLoader))
-        left = iter(range(_MOST_NODES))
-        documents = [_walk(root, (f"document {number}",)[:number], left) for number, root in roots]
-        leaves = dict(chain.from_iterable(documents))
-    except (yaml.YAMLError, StopIteration, RuntimeError, ValueError):
-        return {("text",): text}
-    return leaves if len(text) <= MOST_READ else {("text",): text}
+        for number, root in enumerate(yaml.compose_all(text, Loader=yaml.SafeLoader)):
+            start = (f"document {number}",) if number else ()
+            leaves.update(_walk(root, start, budget))
+    except (yaml.YAMLError, ValueError):
+        return whole
+    return leaves
 
 
-def _walk(node: Any, path: Path, left: Iterator[int]) -> Iterator[tuple[Path, str]]:
-    """Yield each value. Raises RuntimeError after too many nodes: an alias can name the same node many times."""
-    next(left)
-    children = _children(node)
+def _require_small(events: Iterable[Any]) -> None:
+    """Raise ValueError after too many values, or too deep ones: composing them would take seconds."""
+    depth = 0
+    for count, event in enumerate(events):
+        name = type(event).__name__
+        depth += name.endswith("StartEvent")
+        depth -= name.endswith("EndEvent")
+        if count > _MOST_EVENTS or depth > _DEEPEST:
+            raise ValueError("too large")
+
+
+@dataclass
+class _Budget:
+    """The number of nodes that may still be read: an alias can name the same node many times."""
+
+    left: int
+
+    def take(self, count: int) -> None:
+        """Raise ValueError if fewer nodes are left."""
+        self.left -= count
+        if self.left < 0:
+            raise ValueError("too large")
+
+
+def _walk(node: Any, path: Path, budget: _Budget) -> Iterator[tuple[Path, str]]:
+    """Yield each value."""
+    is_scalar = node.id == "scalar"
+    budget.take(1 if is_scalar else len(node.value))
+    children = [] if is_scalar else _children(node)
     scalars = [child.value for _, child in children if child.id == "scalar"]
-    if node.id == "sequence" and len(scalars) == len(children):
-        yield path, ", ".join(scalars) or "{}"
-    elif node.id == "scalar" or not children:
+    if not children:
         yield path, str(node.value or "{}")
+    elif node.id == "sequence" and len(scalars) == len(children):
+        yield path, ", ".join(scalars)
     else:
         for name, child in children:
-            yield from _walk(child, (*path, name), left)
+            yield from _walk(child, (*path, name), budget)
 
 
 def _children(node: Any) -> list[tuple[str, Any]]:
     """Return the values of a mapping by key, or the items of a list by name: a step's name, action or first line."""
-    if node.id == "sequence":
-        names = list(map(_name, node.value))
-        labels = [f"{name} {at}" if name in names[:at] else name for at, name in enumerate(names)]
-        return list(zip(labels, node.value, strict=True))
-    return [(str(key.value), value) for key, value in node.value] if node.id == "mapping" else []
+    if node.id == "mapping":
+        return [(str(key.value), value) for key, value in node.value]
+    children = []
+    seen: set[str] = set()
+    for at, item in enumerate(node.value):
+        name = _name(item)
+        children.append((f"{name} {at}" if name in seen else name, item))
+        seen.add(name)
+    return children
 
 
 def _name(item: Any) -> str:

@@ -11,10 +11,11 @@ from slipway.base.formatting import last_part, short
 from slipway.base.installation import NAME
 from slipway.reviewing.change.secret_values import HIDDEN, change
 
-PINS, LAPTOP = "requirements.txt", "requirements-local.txt"
-"""Files of pins: of the deployment, and of a laptop, from which people deploy too."""
 ANY = "any version"
-FOREIGN, UNPINNED, MAJOR = REMARKS = ("another source", "not pinned", "major version")
+FOREIGN = "another source"
+UNPINNED = "not pinned"
+MAJOR = "major version"
+REMARKS = (FOREIGN, UNPINNED, MAJOR)
 """Remarks on a dependency, the worst first."""
 _NAMED = re.compile(r"^[A-Za-z0-9][\w.-]*")
 _NAME_BEFORE = re.compile(r"^(-\S+|[A-Za-z0-9][\w.-]*)\s*(?:\[[^]]*\])?\s*")
@@ -48,16 +49,21 @@ class Pin:
         return f"`{self.name.replace('`', chr(39))}` {change(self.before, self.after)}{remark}"
 
     @property
+    def is_new(self) -> bool:
+        return not self.before
+
+    @property
     def remark(self) -> str:
         """The worst remark that the new version deserves; empty if there is none."""
+        if not self.after:
+            return ""
         is_fixed = _DIGEST.search if self.needs_digest else _EXACT.fullmatch
-        was_fixed = is_fixed(self.before or "==1@sha256:")
-        found = {
-            FOREIGN: _INDEX.fullmatch(self.name) or {*_ADDRESS.findall(self.after)} - {*_ADDRESS.findall(self.before)},
-            UNPINNED: was_fixed and not is_fixed(self.after),
-            MAJOR: len({*_NUMBER.findall(self.before), *_NUMBER.findall(self.after)}) > 1,
-        }
-        return next(filter(found.get, found), "") if self.after else ""
+        if _INDEX.fullmatch(self.name) or {*_ADDRESS.findall(self.after)} - {*_ADDRESS.findall(self.before)}:
+            return FOREIGN
+        if not is_fixed(self.after) and (self.is_new or is_fixed(self.before)):
+            return UNPINNED
+        majors = {*_NUMBER.findall(self.before), *_NUMBER.findall(self.after)}
+        return MAJOR if len(majors) > 1 else ""
 
 
 def compared(before: Iterable[str], after: Iterable[str]) -> tuple[Pin, ...]:

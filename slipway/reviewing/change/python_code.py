@@ -7,13 +7,18 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import chain
 
 from slipway.reviewing.change.files import MOST_READ
 from slipway.reviewing.change.lines import PARSE_ERRORS
 
-_OWN = r"SLIPWAY_(?:OUTPUT|CHECKPOINTS)|AIP_(?:CHECKPOINT|MODEL)_DIR|--output|\.output\b"
+_BY_PLATFORM = r"SLIPWAY_(?:OUTPUT|CHECKPOINTS)|AIP_(?:CHECKPOINT|MODEL)_DIR"
+_OWN = rf"{_BY_PLATFORM}|--output|\.output\b"
+PLACE_OF_PLATFORM = re.compile(_BY_PLATFORM)
+OWN_PLACE = re.compile(_OWN)
 PLACE = re.compile(rf"{_OWN}|gs://|/gcs/|/mnt/")
 """A place that outlives a machine."""
+LOCAL_PLACE = re.compile(r"""["'](/tmp|/var/tmp|/root|/home)\b|\btempfile\.""")
 SAVES = re.compile(
     r"\bos\.(replace|rename)\(|\bshutil\.(move|copy\w*)\(|\.(replace|rename)\([^,()=\n]+\)|\bsave(\w*\(|_\w+)"
     r"|\b(pickle|joblib)\.dump\(|Checkpoint\w*\("
@@ -32,6 +37,7 @@ _OF_LIST = re.compile(r"""for (\w+) in [(\[]([^()\[\]]*)[)\]]:\s+\w+\.add_argume
 """Arguments that have the names of a list."""
 _QUOTED = re.compile(r"""["']([\w-]+)["']""")
 _VARIABLE = re.compile(r"""\benviron\[\s*["'](\w+)["']\s*\](?!\s*=[^=])|\b(SLIPWAY_INPUT_\w+)""")
+_COMPUTED_METRIC = re.compile(r"""metric_tag\s*=\s*(?!["'])|\.items\(\)""")
 _UNKNOWN = re.compile(r"|None|.*\$\{.*", re.DOTALL)
 _ANY = re.compile(r".*", re.DOTALL)
 _WHOLE = re.compile(r"\s*[+-]?\d[\d_]*\s*")
@@ -60,17 +66,50 @@ class JobCode:
     """The Python files of a job's folders, by dotted names of modules and packages."""
 
     files: Mapping[str, str]
+    #: The packages that the folders are: `lora` for `jobs/lora/`.
+    packages: frozenset[str] = frozenset()
 
     @classmethod
     def within(cls, texts: Mapping[str, str], folders: tuple[str, ...]) -> JobCode:
-        own = re.compile(rf"(?:{'|'.join(map(re.escape, folders))}).*\.py", re.DOTALL)
-        paths = filter(own.fullmatch, texts)
-        return cls({_module(path): texts[path] for path in paths if len(texts[path]) <= MOST_READ})
+        """Return the code of folders such as `jobs/lora/`."""
+        files = {}
+        for path, text in texts.items():
+            if path.startswith(folders) and path.endswith(".py") and len(text) <= MOST_READ:
+                files[_module(path)] = text
+        return cls(files, frozenset(_module(folder.rstrip("/")) for folder in folders))
 
     @cached_property
     def text(self) -> str:
         """All code without comments."""
         return re.sub(r"#[^\n]*", "", "\n".join(self.files.values()))
+
+    @cached_property
+    def words(self) -> frozenset[str]:
+        return frozenset(re.findall(r"[\w.-]+", self.text))
+
+    @cached_property
+    def known(self) -> frozenset[str]:
+        """The modules, and the packages that have some."""
+        return frozenset({*self.files, *[name.rpartition(".")[0] for name in self.files]})
+
+    def is_own(self, name: str) -> bool:
+        """Return whether a dotted name is of one of the folders."""
+        return name.partition(".")[0] in {*self.packages, *[module.partition(".")[0] for module in self.files]}
+
+    @cached_property
+    def imported(self) -> frozenset[str]:
+        """The first names of all imports: `torch`."""
+        imports = chain.from_iterable(map(self.imports, self.files))
+        return frozenset(name.partition(".")[0] for name in imports)
+
+    @property
+    def has_computed_metrics(self) -> bool:
+        """Return whether it may report metrics whose names are no literals."""
+        return _COMPUTED_METRIC.search(self.text) is not None
+
+    def lines(self, pattern: re.Pattern[str]) -> frozenset[str]:
+        """Return the lines that have a match."""
+        return frozenset(map(str.strip, filter(pattern.search, self.text.splitlines())))
 
     @cached_property
     def flags(self) -> frozenset[str]:

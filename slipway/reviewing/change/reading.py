@@ -9,6 +9,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from functools import cached_property
+from itertools import product
 
 from slipway.answers.comparison import DAYS, Comparison, World
 from slipway.answers.questions import by_our_fault
@@ -32,6 +34,7 @@ from slipway.google.permissions import Bound
 from slipway.google.quota.seasons import metrics
 from slipway.google.snapshot import read
 from slipway.model import facts
+from slipway.model.catalog.clusters import Cluster, DormantCluster
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.withdrawal import before_withdrawal
 from slipway.model.facts import CATALOG, Fact, Facts
@@ -42,7 +45,9 @@ from slipway.reviewing.change.files import NO_FILES, Files
 MOST_RECENT = 1000
 """The number of newest jobs of the last days that are read."""
 _WINDOWS = 6
-_UNREAD, _GONE = Unknown("nothing was read", "", ""), Unknown("it is gone", "", "")
+_TYPES = (facts.WORKSPACE, facts.QUOTA, facts.TEMPLATE, CATALOG)
+_UNREAD = Unknown("nothing was read", "", "")
+_GONE = Unknown("it is gone", "", "")
 _NOTHING: Live = Live(_UNREAD, _UNREAD, _UNREAD, _UNREAD, recent=_UNREAD, skipped=True)
 
 
@@ -72,7 +77,7 @@ def _change(
     preview: Preview, connection: Connection | None, now: datetime, stack: str, identity: str, files: Files
 ) -> Change:
     after, problem = declared(preview)
-    _, others = _reviewed(preview)
+    stacks = _Stacks.of(preview)
     # The program's word on its place may be edited: jobs are where it was deployed.
     known = deployed(preview)[0] or after
     cloud = _cloud(preview, connection, now, identity, known, after)
@@ -82,10 +87,15 @@ def _change(
         before,
         after,
         World(cloud.live, cloud.now, cloud.policies),
-        preview=_compared(preview, others),
+        preview=_compared(preview, stacks),
         known=not (untold and events.deployed(preview)),
     )
-    unread = (*untold, *_unread_facts(preview, after, problem), *_uncompared_stacks(preview, others), *cloud.unread)
+    unread = (
+        *untold,
+        *_unread_facts(preview, after, problem),
+        *_uncompared_stacks(preview, stacks.others),
+        *cloud.unread,
+    )
     return Change(comparison, files, unread, (*cloud.notes, *_advice(connection, before, after)))
 
 
@@ -125,20 +135,26 @@ def _cloud(
 
 
 def _scope(preview: Preview, known: Facts, after: Facts | None, now: datetime) -> LiveScope:
-    of_several, _ = _reviewed(preview)
-    lines = after.quota.lines if after else {}
-    catalogs = [side.catalog for side in (known, after) if side]
-    coming_metrics = (metrics(catalog) for catalog in catalogs if catalog.coming)
-    clusters = [cluster for catalog in catalogs for cluster in (*catalog.clusters.values(), *catalog.dormant.values())]
+    catalogs = [known.catalog]
+    asked: set[str] = set()
+    if after:
+        catalogs.append(after.catalog)
+        asked.update(line.metric for line in after.quota.lines.values())
+    clusters: list[Cluster | DormantCluster] = []
+    for catalog in catalogs:
+        clusters += [*catalog.clusters.values(), *catalog.dormant.values()]
+        if catalog.coming:
+            asked.update(metrics(catalog))
+    bucket = known.catalog.catalog_bucket if _Stacks.of(preview).reviewed else ""
     return LiveScope(
         known.catalog.project,
         known.catalog.region,
-        published_in(preview, known.catalog.catalog_bucket if of_several else ""),
-        metrics=frozenset(line.metric for line in lines.values()).union(*coming_metrics),
+        published_in(preview, bucket),
+        metrics=frozenset(asked),
         now=now,
         ends_within=ends_within(clusters),
         recent=Recent(DAYS, MOST_RECENT, known.catalog.identity.label, _WINDOWS),
-        elsewhere=_elsewhere(preview, known, after),
+        elsewhere=_elsewhere(preview, catalogs),
     )
 
 
@@ -153,14 +169,19 @@ def _live(preview: Preview, connection: Connection, identity: str, scope: LiveSc
 
 def _unread_parts(live: Live) -> tuple[str, ...]:
     """Return a sentence for each part of the cloud that can't be read."""
-    parts = {
+    parts: dict[str, object] = {
         "clusters can't be read": live.clusters,
         "jobs can't be read": live.jobs,
         "quota limits can't be read": live.limits,
         f"jobs of the last {DAYS} days can't be read": live.recent,
-        **{f"quota limits of {region} can't be read": part for region, part in live.limits_elsewhere.items()},
     }
-    return tuple(f"{what}: {part}" for what, part in parts.items() if isinstance(part, Unknown))
+    for region, limits in live.limits_elsewhere.items():
+        parts[f"quota limits of {region} can't be read"] = limits
+    sentences = []
+    for what, part in parts.items():
+        if isinstance(part, Unknown):
+            sentences.append(f"{what}: {part}")
+    return tuple(sentences)
 
 
 def _policies(
@@ -193,7 +214,8 @@ def _unread_facts(preview: Preview, after: Facts | None, problem: str) -> tuple[
 
 def _uncompared_stacks(preview: Preview, others: Iterable[str]) -> tuple[str, ...]:
     """Return that other stacks of the program change; the review lists what is lost with a removed workspace."""
-    edited = [name for name in others if name not in removed_workspaces(preview)]
+    removed = removed_workspaces(preview)
+    edited = [name for name in others if name not in removed]
     if not edited:
         return ()
     verb = "changes" if len(edited) == 1 else "change"
@@ -204,8 +226,8 @@ def _advice(connection: Connection | None, before: Facts | None, after: Facts | 
     """Read the advice on spot capacity that the change newly needs."""
     if connection is None or after is None:
         return ()
-    known_needs = spot_needs(before.catalog) if before else ()
-    new = (need for need in spot_needs(after.catalog) if need not in known_needs)
+    known = spot_needs(before.catalog) if before else ()
+    new = (need for need in spot_needs(after.catalog) if need not in known)
     return read_advice(connection, after.catalog.project, new).lines
 
 
@@ -224,54 +246,79 @@ def deployed(preview: Preview) -> tuple[Facts | None, str]:
     return _read(_of_one(preview, events.deployed(preview)))
 
 
-def _reviewed(preview: Preview) -> tuple[str, tuple[str, ...]]:
-    """Return the stack of a program that is reviewed, the first one with a change, and the others that change as well;
-    empty for a program of one stack."""
-    before, after = (facts.by_stack(side) for side in (events.deployed(preview), events.declared(preview)))
-    every = list(dict.fromkeys((*after, *before)))
-    if len(every) < 2:
-        return "", ()
-    edited = [name for name in every if _bare(before.get(name, ())) != _bare(after.get(name, ()))]
-    first = next((name for name in (*edited, *every) if name in after), every[0])
-    return first, tuple(name for name in edited if name != first)
+@dataclass(frozen=True)
+class _Stacks:
+    """The components of a program's stacks by name: as deployed, and as declared."""
+
+    before: Mapping[str, Sequence[events.Published]]
+    after: Mapping[str, Sequence[events.Published]]
+
+    @classmethod
+    def of(cls, preview: Preview) -> _Stacks:
+        return cls(facts.by_stack(events.deployed(preview)), facts.by_stack(events.declared(preview)))
+
+    @cached_property
+    def edited(self) -> tuple[str, ...]:
+        """The stacks that change, of several."""
+        return tuple(filter(self._is_edited, self._several))
+
+    @property
+    def _several(self) -> tuple[str, ...]:
+        names = tuple(dict.fromkeys((*self.after, *self.before)))
+        return names if len(names) > 1 else ()
+
+    def _is_edited(self, name: str) -> bool:
+        return _bare(self.before.get(name, ())) != _bare(self.after.get(name, ()))
+
+    @property
+    def reviewed(self) -> str:
+        """The stack that is reviewed, the first one with a change; empty for a program of one stack."""
+        candidates = (*self.edited, *self._several)
+        return next(filter(self.after.__contains__, candidates), (*self._several, "")[0])
+
+    @property
+    def others(self) -> tuple[str, ...]:
+        """The stacks that change besides the reviewed one."""
+        return tuple(name for name in self.edited if name != self.reviewed)
 
 
-def _compared(preview: Preview, others: Iterable[str]) -> Preview:
+def _compared(preview: Preview, stacks: _Stacks) -> Preview:
     """Return the preview without the clusters that stacks which are not compared begin or cease to declare: those are
     neither the reviewed stack's nor anybody's mistake. What else the engine does to a cluster stays."""
-    was, becomes = (
-        _clusters(facts.by_stack(side), others) for side in (events.deployed(preview), events.declared(preview))
-    )
-    expected = {("delete", id_) for id_ in was - becomes}
-    expected |= {(op, id_) for op in ("create", "import") for id_ in becomes - was}
-    steps = (
-        step for step in preview.steps if not (step.type.startswith(CLUSTER_TYPE) and (step.op, step.name) in expected)
-    )
+    before = _clusters(stacks.before, stacks.others)
+    after = _clusters(stacks.after, stacks.others)
+    expected = {*product(["delete"], before - after), *product(["create", "import"], after - before)}
+    steps = []
+    for step in preview.steps:
+        is_cluster = step.type.startswith(CLUSTER_TYPE)
+        if not (is_cluster and (step.op, step.name) in expected):
+            steps.append(step)
     return replace(preview, steps=tuple(steps))
 
 
-def _clusters(of_stacks: Mapping[str, Sequence[events.Published]], stacks: Iterable[str]) -> set[str]:
+def _clusters(by_stack: Mapping[str, Sequence[events.Published]], stacks: Iterable[str]) -> set[str]:
     """Return the ids of clusters, retiring ones too, that the catalogs of these stacks name."""
     ids: set[str] = set()
-    for type_, _, inputs in (each for stack in stacks for each in of_stacks.get(stack, ())):
-        current = inputs.get("clusters")
-        if type_ == CATALOG and isinstance(current, Mapping):
-            ids |= {*current.values(), *inputs.get("retiring", ())}
+    for stack in stacks:
+        for type_, _, inputs in by_stack.get(stack, ()):
+            current = inputs.get("clusters")
+            if type_ == CATALOG and isinstance(current, Mapping):
+                ids.update(map(str, current.values()))
+                ids.update(inputs.get("retiring", ()))
     return ids
 
 
 def _bare(components: Iterable[events.Published]) -> dict[tuple[str, str], Fact]:
     """Return the facts of components without the commit, which each deployment changes."""
-    ours = (facts.WORKSPACE, facts.QUOTA, facts.TEMPLATE, CATALOG)
-    return {
-        (type_, name): {key: value for key, value in inputs.items() if key not in ("commit", "dirty")}
-        for type_, name, inputs in components
-        if type_ in ours
-    }
+    found: dict[tuple[str, str], Fact] = {}
+    for type_, name, inputs in components:
+        if type_ in _TYPES:
+            found[type_, name] = {**inputs, "commit": None, "dirty": None}
+    return found
 
 
 def _of_one(preview: Preview, components: tuple[events.Published, ...]) -> Sequence[events.Published]:
-    stack, _ = _reviewed(preview)
+    stack = _Stacks.of(preview).reviewed
     return facts.by_stack(components).get(stack, ()) if stack else components
 
 
@@ -282,13 +329,18 @@ def _read(components: Sequence[events.Published], published: Catalog | None = No
         return None, str(problem)
 
 
-def _elsewhere(preview: Preview, known: Facts, after: Facts | None) -> tuple[str, ...]:
-    """Return regions where clusters of the stack are or may come to be besides its own: as deployed, as declared, and
-    as the engine has them."""
-    told = [region for side in (known, after) if side for region in side.catalog.other_regions or ()]
-    clusters = (step for step in (*preview.standing.values(), *preview.steps) if step.type.startswith(CLUSTER_TYPE))
-    told += [str(step.old.inputs.get("location", "")) for step in clusters if step.old]
-    return tuple(region for region in dict.fromkeys(told) if region != known.catalog.region and region in regions())
+def _elsewhere(preview: Preview, catalogs: Sequence[Catalog]) -> tuple[str, ...]:
+    """Return regions where clusters of the stack are or may come to be besides its own, which is that of the first
+    catalog: as deployed, as declared, and as the engine has them."""
+    named: list[str] = []
+    for catalog in catalogs:
+        named += catalog.other_regions or ()
+    for step in (*preview.standing.values(), *preview.steps):
+        if step.old and step.type.startswith(CLUSTER_TYPE):
+            named.append(str(step.old.inputs.get("location", "")))
+    other = dict.fromkeys(filter(regions().__contains__, named))
+    other.pop(catalogs[0].region, None)
+    return tuple(other)
 
 
 def deployed_facts(
@@ -302,35 +354,41 @@ def deployed_facts(
     if catalog is None:
         return None, ()
     if isinstance(catalog, PublishedCatalog) and catalog.whole is not None:
-        same = as_declared(catalog.whole)
-        beside, problem = _read(_of_one(preview, events.deployed(preview)), same)
-        if beside is not None:
-            return beside, ()
-        why = "the events do not list the current submitters"
-        if problem:
-            why = f"submitters and quota settings were written by another version ({problem})"
-        return replace(after or Facts(same), catalog=same), (f"{why}, so that is not compared",)
-    why = str(catalog) if isinstance(catalog, Unknown) else catalog.damage or "it is of another version"
-    told = f"the published catalog can't be read ({why})"
-    if catalog is _UNREAD:
-        told = "the program read no published catalog"
+        return _beside(preview, as_declared(catalog.whole), after)
+    unread = _why_unread(catalog)
     before, problem = deployed(preview)
-    if before is None and events.deployed(preview):
-        whose = f"were written by another version ({problem})" if problem else "are not all there"
-        return None, (f"{told}, and the last deployment's inputs {whose}: what is deployed is not compared",)
-    return before, (f"{told}, so what is deployed is taken from the last deployment's inputs",)
+    if before is not None or not events.deployed(preview):
+        return before, (f"{unread}, so what is deployed is taken from the last deployment's inputs",)
+    whose = f"were written by another version ({problem})" if problem else "are not all there"
+    return None, (f"{unread}, and the last deployment's inputs {whose}: what is deployed is not compared",)
+
+
+def _beside(preview: Preview, catalog: Catalog, after: Facts | None) -> tuple[Facts, tuple[str, ...]]:
+    """Return a published catalog's facts, with those that only the components' own inputs have."""
+    before, problem = _read(_of_one(preview, events.deployed(preview)), catalog)
+    if before is not None:
+        return before, ()
+    why = "the events do not list the current submitters"
+    if problem:
+        why = f"submitters and quota settings were written by another version ({problem})"
+    return replace(after or Facts(catalog), catalog=catalog), (f"{why}, so that is not compared",)
+
+
+def _why_unread(catalog: PublishedCatalog | Unknown) -> str:
+    if catalog is _UNREAD:
+        return "the program read no published catalog"
+    if isinstance(catalog, Unknown):
+        return f"the published catalog can't be read ({catalog})"
+    return f"the published catalog can't be read ({catalog.damage or 'it is of another version'})"
 
 
 def as_declared(catalog: Catalog) -> Catalog:
     """Return the catalog in the components of a preview, without the parts that differ at each deployment; with
     clusters that were withdrawn for a replacement in place, as that deployment has not come to its end."""
     bare = Facts(before_withdrawal(catalog))
-    clusters: Mapping[str, Fact] = bare.clusters
-    components = (
-        (facts.WORKSPACE, "workspace", bare.workspace),
-        *((facts.CLUSTER, id_, cluster) for id_, cluster in clusters.items()),
-        *((facts.TEMPLATE, name, template) for name, template in bare.templates.items()),
-        (CATALOG, "catalog", bare.published),
-    )
-    told = (facts.read(components) or bare).catalog
-    return replace(told, retiring=catalog.retiring, trainers=catalog.trainers)
+    components: list[events.Published] = [(facts.WORKSPACE, "workspace", bare.workspace)]
+    components += [(facts.CLUSTER, id_, cluster) for id_, cluster in bare.clusters.items()]
+    components += [(facts.TEMPLATE, name, template) for name, template in bare.templates.items()]
+    components.append((CATALOG, "catalog", bare.published))
+    known = (facts.read(components) or bare).catalog
+    return replace(known, retiring=catalog.retiring, trainers=catalog.trainers)

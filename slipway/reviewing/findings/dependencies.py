@@ -19,6 +19,8 @@ from slipway.reviewing.change.pins import Pin
 
 _PINNED = re.compile(r"^(?:uses|image): (?![.$])([^@:]+)[@:]?(.*)$|^(rev|[\w-]+-version): (.*)$")
 _IMAGE = re.compile(r'"(?:executorImageUri|imageUri)": "([^"]+)"')
+_PACKAGES = Subject("program", "packages")
+_SERVING = "serving image"
 _MOST_DETAILS = 60
 
 
@@ -28,25 +30,22 @@ def changed_dependencies(comparison: Comparison, files: Files) -> Iterator[Findi
     for path in sorted(filter(deploys, files.texts)):
         packages += _packages(path, files.texts[path])
         actions += _actions(files.texts[path]) if path.endswith((".yaml", ".yml")) else ()
-    yield from _finding(Subject("program", "packages"), packages)
+    yield from _finding(_PACKAGES, packages)
     yield from _finding(Subject("program", "actions"), actions)
     for name in comparison.new.templates.keys() & comparison.old.templates.keys():
         old = comparison.old.templates[name]
         new = comparison.new.templates[name]
-        required = pins.compared(old.requirements, new.requirements)
-        yield from _finding(Subject("template", name, "requirements"), map(_of_job, required))
-        yield from _finding(Subject("template", name, "image"), _images(old, new))
+        yield from _finding(
+            Subject("template", name, "requirements"), pins.compared(old.requirements, new.requirements)
+        )
+        yield from _finding(Subject("template", name, "image"), _image(_worker_images(old), _worker_images(new)))
+        yield from _finding(Subject("template", name, _SERVING), _image(_serving_images(old), _serving_images(new)))
 
 
 def _packages(path: str, sides: Sides) -> Iterable[Pin]:
     """Return the packages of a list that differ; none if the file is no list."""
     read = pins.lines if has_pins(path) else pins.locked
     return pins.compared(read(sides.before), read(sides.after)) if is_list(path) else ()
-
-
-def _of_job(pin: Pin) -> Pin:
-    """Return a job's requirement: a new one is often not pinned."""
-    return replace(pin, before=pin.before or pins.ANY)
 
 
 def _reference(edit: LeafEdit, value: str) -> tuple[str, str]:
@@ -69,19 +68,50 @@ def _actions(sides: Sides) -> Iterator[Pin]:
             yield Pin(name, _reference(edit, edit.before)[1], version, needs_digest=edit.key in ("uses", "image"))
 
 
-def _images(old: Template, new: Template) -> list[Pin]:
-    sides = [{*_IMAGE.findall(json.dumps([dict(offer.request) for offer in side.offers]))} for side in (old, new)]
-    gone = few(sorted(sides[0] - sides[1]))
-    come = few(sorted(sides[1] - sides[0]))
+def _worker_images(template: Template) -> list[str]:
+    requests = [{**offer.request, "modelToUpload": None} for offer in template.offers]
+    return sorted({*_IMAGE.findall(json.dumps(requests))})
+
+
+def _serving_images(template: Template) -> list[str]:
+    """Return the images that will serve an uploaded model, which no job runs."""
+    uploads = [offer.request.get("modelToUpload") for offer in template.offers]
+    return sorted({*_IMAGE.findall(json.dumps(uploads))})
+
+
+def _image(old: list[str], new: list[str]) -> list[Pin]:
+    gone = few(image for image in old if image not in new)
+    come = few(image for image in new if image not in old)
     return [Pin("image", gone, come, needs_digest=True)] if come else []
 
 
 def _finding(subject: Subject, listed: Iterable[Pin]) -> Iterator[Finding]:
+    """Yield the worst of these pins, with all of them in its details."""
+    graded = {pin: _grade(subject, pin) for pin in listed}
+    if not graded:
+        return
     order = [*pins.REMARKS, ""]
-    found = sorted(dict.fromkeys(listed), key=lambda pin: order.index(pin.remark))
-    for worst in found[:1]:
-        more = f" and {len(found) - 1} more" if len(found) > 1 else ""
-        grade = {pins.FOREIGN: Grade.BLOCKING, pins.UNPINNED: Grade.BLOCKING}.get(worst.remark, Grade.WARNING)
-        fix = {pins.UNPINNED: "pin an exact version"}.get(worst.remark, "")
-        finding = KINDS["dependency-changed"].of(subject, f"{worst}{more}", fix, grade=grade, dependencies=len(found))
-        yield replace(finding, details=tuple(first_lines(map(str, found), _MOST_DETAILS)))
+    found = sorted(graded, key=lambda pin: (-graded[pin], order.index(pin.remark)))
+    worst = found[0]
+    more = f" and {len(found) - 1} more" if len(found) > 1 else ""
+    fix = {pins.UNPINNED: "pin an exact version"}.get(worst.remark, "")
+    if worst.is_new and subject == _PACKAGES:
+        fix = "have a code owner confirm the name: whoever deploys runs its code"
+    finding = KINDS["dependency-changed"].of(
+        subject, f"{worst}{more}", fix, grade=graded[worst], dependencies=len(found)
+    )
+    yield replace(finding, details=tuple(first_lines(map(str, found), _MOST_DETAILS)))
+
+
+def _grade(subject: Subject, pin: Pin) -> Grade:
+    if subject.part == _SERVING:
+        return Grade.WARNING
+    if pin.remark == pins.FOREIGN:
+        return Grade.BLOCKING
+    # A name like another one's (typosquatting) runs with the rights of whoever deploys.
+    if subject == _PACKAGES and (pin.is_new or not pin.after):
+        return Grade.BLOCKING
+    # New requirements of jobs are often not pinned.
+    if pin.remark == pins.UNPINNED and not (pin.is_new and subject.part == "requirements"):
+        return Grade.BLOCKING
+    return Grade.WARNING

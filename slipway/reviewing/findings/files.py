@@ -20,4 +20,4 @@ def file_findings(comparison: Comparison, files: Files) -> Iterator[Finding]:
     yield from changed_dependencies(comparison, files)
     yield from changed_job_code(comparison, files)
     yield from broken_contracts(comparison, files)
-    yield from plain_secrets(files)
+    yield from plain_secrets(comparison, files)

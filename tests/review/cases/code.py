@@ -28,6 +28,7 @@ CASES = (
         "A module is deleted that the code of a job imports",
         (Edit("jobs/common/data.py"),),
         (blocks("code-contract-broken", "digits"),),
+        may=("job-code-changed",),
         given=USES_COMMON,
     ),
     Case(

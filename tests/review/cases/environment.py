@@ -1,6 +1,6 @@
 """Variables of a job's environment."""
 
-from tests.review.case import Case, template, warns
+from tests.review.case import Case, blocks, template, warns
 from tests.review.edits import IDLE
 
 CKPT_DIR = 'env={"CKPT_DIR": "${slipway.output}/checkpoints"}'
@@ -21,7 +21,7 @@ CASES = (
     Case(
         "Checkpoints are written to the machine's disk",
         (template("evals", "/gcs/acme-work/ckpt", "/tmp/ckpt"),),
-        (warns("submission-changed", "evals"),),
+        (blocks("code-contract-broken", "evals"), warns("submission-changed", "evals")),
         given=(template("evals", 'env={"REGION": "us-central1"}', 'env={"CKPT_DIR": "/gcs/acme-work/ckpt"}'),),
     ),
 )

@@ -18,7 +18,7 @@ def asks(
 
 def pins(says: str, new: str, *numbers: str) -> Case:
     given = Edit(PINS, "", "pulumi-gcp==9.4.0\nurllib3==2.5.0\n")
-    told = (warns("dependency-changed", "", *numbers),)
+    told = (blocks("dependency-changed", "", *numbers),)
     return Case(says, (Edit(PINS, "urllib3==2.5.0\n", new),), told, given=(given,))
 
 

@@ -2,8 +2,9 @@
 
 import pytest
 
-from slipway.model.catalog.template import Parameter, Template
+from slipway.model.catalog.template import Parameter, Study, Template
 from slipway.model.findings.finding import Grade
+from tests.slipway.reviewing.builders import template
 from tests.slipway.reviewing.edited_files import CODE, TASK, edit, edited, found, lora
 
 
@@ -50,3 +51,71 @@ def test_a_variable_that_the_image_may_set_is_a_warning_and_one_that_the_templat
     files = edited({TASK: code, "templates/lora.py": "1"}, {TASK: code, "templates/lora.py": "2"})
     (dropped,) = found(files, lora("--model=a", env={"TOKENS": "8"}), lora("--model=a"))
     assert (new.grade, dropped.grade) == (Grade.WARNING, Grade.BLOCKING)
+
+
+OUTPUT = "${slipway.output}"
+READS = 'p.add_argument("--out")\nopen(args.out)\n'
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code", "words"),
+    [
+        (lora(), lora(requirements=("torch==2.4.1+cu121",)), CODE, "PyPI does not have `torch==2.4.1+cu121`"),
+        (lora(requirements=("peft==1",)), lora(), f"import peft\n{CODE}", "the code imports `peft`"),
+        (lora(f"--out={OUTPUT}"), lora(), READS, "`--out` told jobs their place"),
+        (lora(env={"CKPT_DIR": "/gcs/a"}), lora(env={"CKPT_DIR": "/tmp/a"}), CODE, "`CKPT_DIR` is `/tmp/a`"),
+    ],
+)
+def test_requirements_and_arguments_that_the_code_needs_are_kept(
+    old: Template, new: Template, code: str, words: str
+) -> None:
+    files = edited({TASK: code, "templates/lora.py": "1"}, {TASK: code, "templates/lora.py": "2"})
+    (broken,) = [finding for finding in found(files, old, new) if finding.kind == "code-contract-broken"]
+    assert words in broken.sentence and broken.grade is Grade.BLOCKING
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "code"),
+    [
+        (lora(), lora(requirements=("--extra-index-url https://x.example/cu121", "torch==2.4.1+cu121")), CODE),
+        (lora(requirements=("torch==2.4.1",)), lora(), f"import torch\n{CODE}"),
+        (lora(requirements=("peft==1",)), lora(), CODE),
+        (lora(f"--out={OUTPUT}"), lora(), f"{READS}os.environ.get('SLIPWAY_OUTPUT')\n"),
+        (template("lora"), template("lora", requirements=("numpy==2.3.1",)), CODE),
+    ],
+)
+def test_what_the_image_has_and_what_nobody_knows_is_no_broken_contract(
+    old: Template, new: Template, code: str
+) -> None:
+    files = edited({TASK: code, "templates/lora.py": "1"}, {TASK: code, "templates/lora.py": "2"})
+    assert [finding for finding in found(files, old, new) if finding.kind == "code-contract-broken"] == []
+
+
+def test_a_shared_module_that_goes_and_is_imported() -> None:
+    code = {TASK: f"from common import data\n{CODE}"}
+    shared = lora("--model=a", shared=("jobs/common",))
+    _, broken = found(edited({**code, "jobs/common/data.py": "x = 1\n"}, code), shared)
+    assert "`common.data`, which does not exist" in broken.sentence
+
+
+@pytest.mark.parametrize(
+    "moved", ['OUT = Path("/tmp/out") / "ckpt"', 'SHARDS = "gs://data/shards"\nOUT = Path(tempfile.mkdtemp()) / "ckpt"']
+)
+def test_results_that_go_to_the_machine_s_disk(moved: str) -> None:
+    code = f'SHARDS = "gs://data/shards"\n{CODE}p.add_argument("--output")\n'
+    _, broken = found(edit(TASK, code, 'OUT = Path(os.environ["SLIPWAY_OUTPUT"]) / "ckpt"', moved), lora("--model=a"))
+    assert "they go to the machine's own disk" in broken.sentence
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "is_broken"),
+    [
+        ('print("loss")', 'print("x")', True),
+        ('print("loss")', "for name, value in scores.items(): report(name, value)", False),
+        ("report(*sys.stdin)", "report(*sys.argv)", False),
+    ],
+)
+def test_a_metric_is_missing_only_if_the_code_named_it_before(before: str, after: str, is_broken: bool) -> None:
+    study = Study(4, 2, "", (("loss", "minimize"),), ())
+    findings = found(edit(TASK, f"{CODE}{before}\n", before, after), lora("--model=a", study=study))
+    assert any("names the metric `loss`" in finding.sentence for finding in findings) == is_broken

@@ -2,8 +2,10 @@
 
 import pytest
 
+from slipway.model.catalog.template import Parameter, Template
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.files import Files
+from tests.slipway.reviewing.builders import offer, request, template, worker_pool
 from tests.slipway.reviewing.edited_files import CODE, TASK, edit, edited, found, lora
 
 WORKFLOW = ".github/workflows/up.yaml"
@@ -66,6 +68,9 @@ def test_the_worst_effect_of_a_workflow_is_named(old: str, new: str, words: str)
         ("docs/ci.md", "a", "b"),
         ("jobs/lora/test_task.py", "", "def test() -> None: ...\n"),
         (TASK, CODE, f"# Trains.\n{CODE}"),
+        ("jobs/lora/__pycache__/task.cpython-310.pyc", "", "x"),
+        ("jobs/lora/lora.egg-info/PKG-INFO", "", "x"),
+        (".mypy_cache/3.11/a.json", "", "{}"),
         ("stacks/Pulumi.dev.yaml", "encryptionsalt: a\n", "encryptionsalt: b\n"),
         ("stacks/Pulumi.prod.yaml", "config: { slipway:x: 1 }\n", "config: { slipway:x: 2 }\n"),
     ],
@@ -116,6 +121,8 @@ def test_keys_of_the_stack_file_that_pulumi_reads_are_blocking() -> None:
         ("click>=8", "(not pinned)", Grade.BLOCKING),
         ("click==8.2.0\n-i https://x.example/simple", "(another source)", Grade.BLOCKING),
         ("click @ https://x.example/click.zip", "(another source)", Grade.BLOCKING),
+        ("click==8.2.0\nreqeusts==1.0", "`reqeusts` none → `1.0`", Grade.BLOCKING),
+        ("", "`click` `8.2.0` → none", Grade.BLOCKING),
     ],
 )
 def test_packages_of_the_deployment(after: str, words: str, grade: Grade) -> None:
@@ -149,8 +156,76 @@ def test_requirements_and_image_of_a_template() -> None:
     assert "`acme/a:1`" in both["template lora image"].sentence
 
 
+@pytest.mark.parametrize(
+    ("line", "grade"),
+    [("peft", Grade.WARNING), ("peft==0.13.0", Grade.WARNING), ("git+https://x.example/peft", Grade.BLOCKING)],
+)
+def test_a_new_requirement_of_a_job(line: str, grade: Grade) -> None:
+    (finding,) = found(Files(), lora(), lora(requirements=(line,)))
+    assert finding.grade is grade and " none → " in finding.sentence
+
+
+def test_a_template_that_takes_another_folder_runs_other_code() -> None:
+    old, new = (
+        template("lora", offer(request=request(worker_pool(args=["--module", f"{name}.task", "--"])))) for name in "ab"
+    )
+    code = {"jobs/a/task.py": "x = 1\n", "jobs/b/task.py": "x = 2\n"}
+    (finding,) = found(edited({**code, "templates/lora.py": "1"}, {**code, "templates/lora.py": "2"}), old, new)
+    assert (finding.kind, finding.grade) == ("job-code-changed", Grade.WARNING)
+    assert finding.sentence == "new jobs run other code: module `b.task` instead of `a.task`"
+    assert found(edited({"jobs/a/task.py": "x = 1\n"}, {"jobs/b/task.py": "x = 1\n"}), old, new) == []
+
+
+def test_a_serving_image_that_is_not_pinned_is_a_warning() -> None:
+    uploads = [{"modelToUpload": {"containerSpec": {"imageUri": f"acme/serve:{tag}"}}} for tag in (1, 2)]
+    old, new = (template("lora", offer(request={**request(worker_pool()), **upload})) for upload in uploads)
+    (finding,) = found(Files(), old, new)
+    assert (finding.subject, finding.grade) == ("template lora serving image", Grade.WARNING)
+
+
 def test_a_secret_is_found_and_never_printed() -> None:
     secret = "ghp_" + "a1B2c3D4e5F6a7B8c9D0a1B2c3D4e5F6a7B8"
     findings = found(edited({TASK: CODE}, {TASK: f"{CODE}TOKEN = '{secret}'\n"}), lora("--model=a"))
     assert ("plain-secret", f"file {TASK}") in [(finding.kind, finding.subject) for finding in findings]
     assert secret not in str([(finding.sentence, finding.details) for finding in findings])
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "name"),
+    [
+        (lora(), lora("--db-password=hunter2hunter2"), "db-password"),
+        (lora(), lora(parameters=[Parameter("db_pass", "str", "hunter2")]), "db_pass"),
+        (lora(env={"JUDGE__SECRET": "projects/p/secrets/j"}), lora(env={"JUDGE": "jk-live-5b1d0c7e94fa"}), "JUDGE"),
+    ],
+)
+def test_a_template_s_plain_secret_is_named_and_never_printed(old: Template, new: Template, name: str) -> None:
+    (finding,) = [each for each in found(Files(), old, new) if each.kind == "plain-secret"]
+    assert (finding.subject, finding.grade) == ("template lora", Grade.BLOCKING)
+    assert f"`{name}`" in finding.sentence
+    assert "hunter2" not in finding.sentence and "jk-live" not in finding.sentence
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'secrets={"HF_TOKEN": "projects/acme/secrets/hf-token/versions/12"}',
+        '    "HF_TOKEN": "hf-token-of-finetuning-2",',
+        '    "HF_TOKEN": "huggingface-token-prod-v2:latest",',
+        "  secret: judge-key-of-research-20260901/versions/3",
+        "token: ${{ secrets.GITHUB_TOKEN_OF_2026 }}",
+    ],
+)
+def test_the_name_of_a_secret_is_no_secret(line: str) -> None:
+    assert found(edited({"tests/a.py": ""}, {"tests/a.py": f"{line}\n"})) == []
+
+
+@pytest.mark.parametrize(
+    "new",
+    [
+        lora(env={"HF_TOKEN__SECRET": "projects/acme/secrets/hf-token-2/versions/12"}),
+        lora(parameters=[Parameter("sort_key", "str", "col_1"), Parameter("pad_token", "str", "<pad>")]),
+        lora("--model-key=gpt-4o-mini", "--token-budget=1e5"),
+    ],
+)
+def test_a_template_s_references_and_words_are_no_secrets(new: Template) -> None:
+    assert [finding for finding in found(Files(), lora(), new) if finding.kind == "plain-secret"] == []
