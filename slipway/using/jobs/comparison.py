@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from slipway.base.formatting import join, last_part
@@ -45,15 +45,9 @@ def compare_jobs(
     """Compare jobs. `metrics` and `causes` are by full names; `order` has parameters that come first."""
     jobs = [description.job for description in descriptions]
     accounts = [description.account for description in descriptions]
-    parameters = [job.parameters or {} for job in jobs]
-    settings = [job.own_settings.by_name for job in jobs]
-    labels = [own_labels(job.labels) for job in jobs]
     measured = [metrics.get(job.name, Metrics()) for job in jobs]
     rows: list[tuple[str, str, Iterable[Value | None]]] = [
-        *(("parameter", name, [of_job.get(name) for of_job in parameters]) for name in _names(parameters, order)),
-        *((*_setting(name), [of_job.get(name) for of_job in settings]) for name in _names(settings, ())),
-        *((group, name, [value(job) or None for job in jobs]) for group, name, value in _OF_JOBS),
-        *(("label", key, [of_job.get(key) for of_job in labels]) for key in _names(labels, ())),
+        *_given(jobs, order),
         ("machines", "on", [description.on for description in descriptions]),
         (*PRICE, [exact_text(account.per_hour) for account in accounts]),
         *(("metric", name, [of_job.get(name) for of_job in measured]) for name in _names(measured, ())),
@@ -66,6 +60,22 @@ def compare_jobs(
     ]
     fields = (ComparedField(group, name, tuple(values)) for group, name, values in rows)
     return tuple(field for field in fields if any(value not in (None, "") for value in field.values))
+
+
+def _given(jobs: Sequence[VertexJob], order: Iterable[str]) -> Iterator[tuple[str, str, Iterable[Value | None]]]:
+    """Yield the rows about what was given to each job."""
+    parameters = [job.parameters or {} for job in jobs]
+    for name in _names(parameters, order):
+        yield "parameter", name, [of_job.get(name) for of_job in parameters]
+    settings = [job.own_settings.by_name for job in jobs]
+    for name in _names(settings, ()):
+        group, shown = _setting(name)
+        yield group, shown, [of_job.get(name) for of_job in settings]
+    for group, name, value in _OF_JOBS:
+        yield group, name, [value(job) or None for job in jobs]
+    labels = [own_labels(job.labels) for job in jobs]
+    for key in _names(labels, ()):
+        yield "label", key, [of_job.get(key) for of_job in labels]
 
 
 def _names(each: Iterable[Mapping[str, Value]], first: Iterable[str]) -> list[str]:

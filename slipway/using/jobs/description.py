@@ -43,7 +43,6 @@ class JobDescription:
         """The description for JSON: seconds, and USD as text; null for unknown and absent values."""
         job, account = self.job, self.account
         reason = self.reason or unread_reason(job)
-        code = {"hash": job.labels.get(CODE_LABEL), "commit": job.code.commit or None, "dirty": job.code.dirty}
         return {
             "name": job.name,
             "id": job.id,
@@ -64,7 +63,7 @@ class JobDescription:
             "team": job.team or None,
             "commit": job.revision.commit or None,
             "dirty": job.revision.dirty,
-            "code": code if CODE_LABEL in job.labels else None,
+            "code": _code_document(job),
             "labels": job.labels,
             "note": job.note or None,
             "givenName": job.chosen_name or None,
@@ -88,6 +87,13 @@ class JobDescription:
             "bestTrial": job.best_trial and job.best_trial.id,
             "workerPools": [_worker_pool(job, index) for index, pool in enumerate(job.worker_pools) if pool.replicas],
         }
+
+
+def _code_document(job: VertexJob) -> dict[str, Any] | None:
+    """Return the code that a job was given; None if it is the template's."""
+    if CODE_LABEL not in job.labels:
+        return None
+    return {"hash": job.labels[CODE_LABEL], "commit": job.code.commit or None, "dirty": job.code.dirty}
 
 
 def _cost_document(account: JobCost) -> dict[str, Any]:

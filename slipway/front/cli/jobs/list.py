@@ -102,7 +102,6 @@ def command(
 def _look(
     context: Context, query: JobQuery, sweep: str | None, metrics: tuple[str, ...], sort: str | None, output: str
 ) -> None:
-    stack = context.catalog.stack
     of_sweep = sweep_filter(context.catalog.identity.label, sweep) if sweep is not None else ""
     jobs = listed_jobs(context, query, screen.warn, of_sweep)
     if sweep and not jobs and not was_begun(journal_of_sweep(context, sweep)):
@@ -136,10 +135,7 @@ def _look(
         screen.out_json("jobs", {"jobs": documents})
         return
     if not jobs:
-        screen.note("no jobs" + (" match" if query.narrowed or sweep else f" of stack {stack} yet"))
-        if query.template is not None and query.template not in context.catalog.templates:
-            meant = f"; did you mean {near}?" if (near := nearest(query.template, context.catalog.templates)) else ""
-            screen.note(f"  the catalog has no template {quoted(query.template)}{meant}")
+        _note_none(context, query, of_a_sweep=bool(sweep))
         return
     several_teams = len({job.team for job in jobs}) > 1
     values: dict[str, str] = {}
@@ -179,6 +175,19 @@ def _look(
         screen.note(line)
     if sweep:
         screen.note(tally(jobs, copy_names))
+
+
+def _note_none(context: Context, query: JobQuery, *, of_a_sweep: bool) -> None:
+    """Print that no job is listed, and that the catalog lacks a template of the query."""
+    if query.narrowed or of_a_sweep:
+        screen.note("no jobs match")
+    else:
+        screen.note(f"no jobs of stack {context.catalog.stack} yet")
+    if query.template is None or query.template in context.catalog.templates:
+        return
+    near = nearest(query.template, context.catalog.templates)
+    meant = f"; did you mean {near}?" if near else ""
+    screen.note(f"  the catalog has no template {quoted(query.template)}{meant}")
 
 
 def _given(job: VertexJob, context: Context) -> str:

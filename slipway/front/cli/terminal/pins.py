@@ -15,8 +15,9 @@ from zipfile import BadZipFile, ZipFile
 
 from slipway.base import installation
 from slipway.base.errors import ConfigError
-from slipway.reviewing.change.pins import LAPTOP, PINS
 
+PINS = "requirements.txt"
+LAPTOP = "requirements-local.txt"
 LOCKS = {PINS: "deploy", LAPTOP: "local"}
 """The extra of slipway in each file of pins."""
 _DETAIL = re.compile(r" \\\n    --hash=\S+|\n    #.*")

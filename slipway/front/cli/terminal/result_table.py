@@ -94,7 +94,7 @@ def _show_table(results: Results, names: Sequence[str], sort: Goal | None) -> No
     heads = [*([""] if starred else []), *(["NAME"] if called else []), "JOB", *(["TEMPLATE"] if several else [])]
     heads += [
         *map(short, results.parameters),
-        *(_setting_head(name, results) for name in settings),
+        *_setting_heads(settings, results),
         *labels,
         *(["NOTE"] if noted else []),
     ]
@@ -108,9 +108,7 @@ def _show_table(results: Results, names: Sequence[str], sort: Goal | None) -> No
             row.name,
             *([row.template or "–"] if several else []),
         ]
-        cells += [
-            screen.brief(render(row.parameters[name])) if name in row.parameters else "–" for name in results.parameters
-        ]
+        cells += [_parameter(row, name) for name in results.parameters]
         cells += [_setting(row, name) for name in settings]
         cells += [row.labels.get(key, "–") for key in labels]
         cells += [screen.brief(row.note) or "–"] if noted else []
@@ -119,6 +117,14 @@ def _show_table(results: Results, names: Sequence[str], sort: Goal | None) -> No
     screen.table([*heads, *measured], rows, right=(*numbers, *measured), names=1 + starred + called)
     for line in _notes(results, names):
         screen.note(line)
+
+
+def _parameter(row: ResultRow, name: str) -> str:
+    return screen.brief(render(row.parameters[name])) if name in row.parameters else "–"
+
+
+def _setting_heads(names: Sequence[str], results: Results) -> list[str]:
+    return [_setting_head(name, results) for name in names]
 
 
 def _setting_head(name: str, results: Results) -> str:
