@@ -203,7 +203,8 @@ def _is_dated(group: _Group) -> bool:
     before = {**group.comparison.old.dormant, **group.comparison.old.clusters}
     after = group.comparison.new.dormant
     seasons = [(before[name].season, after[name].season) for name in inactive if name in before.keys() & after.keys()]
-    return group.by_itself or (seasons != [] and all(was == now for was, now in seasons))
+    is_same = bool(seasons) and all(was == now for was, now in seasons)
+    return is_same or group.by_itself
 
 
 def _kind(group: _Group, change: _Change) -> str:

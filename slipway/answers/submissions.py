@@ -18,7 +18,7 @@ from slipway.google.jobs import AT_LEAST_ONCE
 from slipway.model.capacity import PAID_ANYWAY, POOL, SPOT
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.model import Catalog, SessionLimits
-from slipway.model.catalog.template import Offer
+from slipway.model.catalog.template import Offer, Template
 from slipway.model.findings.finding import Subject
 from slipway.model.labels import Launched
 from slipway.model.prices import Price
@@ -211,13 +211,19 @@ def _values(prepared: PreparedSubmission, possible: Sequence[Candidate]) -> dict
     values["TensorBoard"] = last_part(job.tensorboard)
     values["trials"] = job.max_trials
     values["trials at once"] = job.trials
+    return values | _declared(template) | _given_to_code(first.offer)
+
+
+def _declared(template: Template) -> dict[str, Value]:
+    """Return the study and the defaults of a template."""
+    values: dict[str, Value] = {}
     if template.study:
         values["algorithm of the study"] = template.study.algorithm
         values["metrics of the study"] = ", ".join(map(" ".join, template.study.metrics))
         values["parameters of the study"] = ", ".join(template.study.parameters)
     for parameter in template.parameters:
         values[f"default of {parameter.name}"] = str(parameter.default)
-    return values | _given_to_code(first.offer)
+    return values
 
 
 def _costs(prepared: PreparedSubmission, probe: Probe, possible: Sequence[Candidate]) -> dict[str, Value]:
