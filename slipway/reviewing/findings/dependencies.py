@@ -29,7 +29,7 @@ def changed_dependencies(comparison: Comparison, files: Files) -> Iterator[Findi
     actions: list[Pin] = []
     for path in sorted(filter(deploys, files.texts)):
         packages += _packages(path, files.texts[path])
-        actions += _actions(files.texts[path]) if path.endswith((".yaml", ".yml")) else ()
+        actions += _actions(path, files.texts[path])
     yield from _finding(_PACKAGES, packages)
     yield from _finding(Subject("program", "actions"), actions)
     for name in comparison.new.templates.keys() & comparison.old.templates.keys():
@@ -60,8 +60,10 @@ def is_version(edit: LeafEdit) -> bool:
     return name != "" and name == _reference(edit, edit.before)[0]
 
 
-def _actions(sides: Sides) -> Iterator[Pin]:
+def _actions(path: str, sides: Sides) -> Iterator[Pin]:
     """Yield actions, images and tools of a workflow. Local actions have no version."""
+    if not path.endswith((".yaml", ".yml")):
+        return
     for edit in leaf_edits(sides):
         name, version = _reference(edit, edit.after)
         if name:
