@@ -97,8 +97,6 @@ def _finding(subject: Subject, listed: Iterable[Pin]) -> Iterator[Finding]:
     worst = found[0]
     more = f" and {len(found) - 1} more" if len(found) > 1 else ""
     fix = {pins.UNPINNED: "pin an exact version"}.get(worst.remark, "")
-    if worst.is_new and subject == _PACKAGES:
-        fix = "have a code owner confirm the name: whoever deploys runs its code"
     finding = KINDS["dependency-changed"].of(
         subject, f"{worst}{more}", fix, grade=graded[worst], dependencies=len(found)
     )
@@ -106,14 +104,10 @@ def _finding(subject: Subject, listed: Iterable[Pin]) -> Iterator[Finding]:
 
 
 def _grade(subject: Subject, pin: Pin) -> Grade:
-    if subject.part == _SERVING:
-        return Grade.WARNING
-    if pin.remark == pins.FOREIGN:
-        return Grade.BLOCKING
-    # A name like another one's (typosquatting) runs with the rights of whoever deploys.
-    if subject == _PACKAGES and (pin.is_new or not pin.after):
-        return Grade.BLOCKING
+    # A package with a name like another one's (typosquatting) runs with the rights of whoever deploys.
+    is_listed_anew = subject == _PACKAGES and not (pin.before and pin.after)
     # New requirements of jobs are often not pinned.
-    if pin.remark == pins.UNPINNED and not (pin.is_new and subject.part == "requirements"):
-        return Grade.BLOCKING
-    return Grade.WARNING
+    is_loose = pin.remark == pins.UNPINNED and not (pin.is_new and subject.part == "requirements")
+    is_risky = pin.remark == pins.FOREIGN or is_loose or is_listed_anew
+    # No job runs an image that serves a model.
+    return Grade.BLOCKING if is_risky and subject.part != _SERVING else Grade.WARNING

@@ -54,9 +54,11 @@ def _finding(subject: Subject, by_path: Mapping[str, list[str]], files: Files) -
 
 
 def _subject(path: str, files: Files) -> Subject:
+    if path in files.links:
+        return Subject("program")
     for pattern, kind in _OWN_SUBJECTS:
         match = pattern.fullmatch(path)
-        if match and path not in files.links:
+        if match:
             return Subject(kind, printable(match[match.lastindex or 0]))
     return Subject("program")
 
@@ -96,8 +98,11 @@ def _stack_file(name: str, path: str, files: Files, stack: str) -> Iterator[Find
         sentence = "its stack file is deleted: nothing deploys it any more, and its resources are kept and billed"
         yield KIND.of(Subject("stack", name), sentence, "delete its resources first: pulumi destroy")
         return
-    for edit in leaf_edits(files.texts.get(path, Sides())) if name == stack else ():
+    if name != stack:
+        return
+    for edit in _edits(path, files.texts.get(path, Sides())):
         key = edit.name.removeprefix("config.")
-        if _FROM_STACK_FILE.fullmatch(edit.name) and not _HARMLESS_KEYS.fullmatch(edit.name):
+        if _FROM_STACK_FILE.fullmatch(edit.name):
             values = f"{shown(edit.before, key)} → {shown(edit.after, key)}"
-            yield KIND.of(Subject("key", key), f"Pulumi deploys with another value: {values}", field=key)
+            sentence = f"Pulumi deploys with another value: {values}"
+            yield KIND.of(Subject("key", key), sentence, field=key)

@@ -59,10 +59,9 @@ def starts(template: Template) -> Iterator[Start]:
         searched = every(offer.request.get("studySpec", {}).get("parameters"))
         trials = [f"--{parameter.get('parameterId')}" for parameter in searched]
         for task in _tasks(offer):
-            usual = Launched(str(task.get("pythonModule", "")), list(task.get("args", ())), [])
-            launched = Launched.of(task) or usual
+            launched = Launched.of(task) or Launched(str(task.get("pythonModule", "")), list(task.get("args", ())), [])
+            arguments = [*map(str, launched.arguments), *trials]
             if launched.module:
-                arguments = [*map(str, launched.arguments), *trials]
                 yield Start(launched.module, _values(arguments, template, offer), len(arguments))
 
 
@@ -119,7 +118,8 @@ def _changed_package(old: Template, new: Template, files: Files) -> Iterator[Fin
         return
     before = _modules(old)
     after = _modules(new)
-    if before and after and before != after and not _is_same_code(old, new, files):
+    is_known = len(before) > 0 and len(after) > 0
+    if is_known and before != after and not _is_same_code(old, new, files):
         sentence = f"new jobs run other code: module {_listed(after)} instead of {_listed(before)}"
         yield KIND.of(subject, sentence)
     elif new.package not in ("", old.package) and not files.touched:
