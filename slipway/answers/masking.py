@@ -76,11 +76,13 @@ def secrets_of(declared: Any) -> Mapping[str, str]:
 
 def exposed(old: Template, new: Template) -> Mapping[str, str]:
     """Return the variables by values that were references to secrets and are plain values now."""
-    references = {name for name, _ in _texts(codec.write(old), "") if name.endswith(_REFERENCE)}
+    before = dict(_texts(codec.write(old), ""))
     found: dict[str, str] = {}
     for name, text in _texts(codec.write(new), ""):
+        was_reference = f"{name}{_REFERENCE}" in before
         # A path and a placeholder are no secrets, whatever their name.
-        if f"{name}{_REFERENCE}" in references and _MIXED.fullmatch(text) and looks_secret(text, "SECRET"):
+        is_value = _MIXED.fullmatch(text) and looks_secret(text, "SECRET")
+        if was_reference and is_value:
             found[text] = name
     return found
 
@@ -98,9 +100,10 @@ def _(value: str, name: str) -> Iterator[tuple[str, str]]:
 
 @_texts.register
 def _(value: dict, name: str) -> Iterator[tuple[str, str]]:  # type: ignore[type-arg]
-    own = str(value.get("name") or name)
+    own = str(value.get("name", name))
+    names = dict.fromkeys(_WRAPPERS, own)
     for key, item in value.items():
-        yield from _texts(item, own if key in _WRAPPERS and own else key)
+        yield from _texts(item, names.get(key) or key)
 
 
 @_texts.register(list)

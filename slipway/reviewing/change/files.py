@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from fnmatch import translate
 from functools import cached_property
-from itertools import chain, islice
+from itertools import chain, filterfalse, islice
 from pathlib import Path
 
 from slipway.base.errors import ConfigError
@@ -156,19 +156,22 @@ def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
 
 def _with_texts(files: Files, head: Path) -> Files:
     base = Path()
-    links = frozenset(path for path in files.touched if is_link(path, base) or is_link(path, head))
+    touched = sorted(files.touched)
+    links = frozenset(path for path in touched if is_link(path, base) or is_link(path, head))
     # A file compared with itself would look as if nothing had changed.
-    is_other = os.path.realpath(base) != os.path.realpath(head)
+    if os.path.realpath(base) == os.path.realpath(head):
+        return replace(files, links=links)
     texts: dict[str, Sides] = {}
     unread: set[str] = set()
-    for path in sorted(files.touched - links) if is_other else ():
-        sides = (_text(base / path), _text(head / path))
-        if None in sides:
+    for path in filterfalse(links.__contains__, touched):
+        before = _text(base / path)
+        after = _text(head / path)
+        if before is None or after is None:
             unread.add(path)
         else:
-            texts[path] = Sides(sides[0] or "", sides[1] or "")
-    is_used = any(path.startswith(("jobs/", "templates/", "stacks/")) for path in files.touched)
-    code = _code(head) if is_other and is_used else {}
+            texts[path] = Sides(before, after)
+    is_used = any(path.startswith(("jobs/", "templates/", "stacks/")) for path in touched)
+    code = _code(head) if is_used else {}
     return replace(files, links=links, texts=texts, unread=frozenset(unread), code=code)
 
 
@@ -189,9 +192,10 @@ def _code(checkout: Path) -> dict[str, str]:
     found: dict[str, str] = {}
     folders = [checkout / name for name in ("jobs", "templates") if not is_link(name, checkout)]
     for top, _, names in chain.from_iterable(map(os.walk, folders)):
-        paths = [Path(top, name).relative_to(checkout).as_posix() for name in sorted(names)]
-        own = [path for path in filter(is_code, paths) if is_own(path, checkout)]
-        found.update({path: _text(checkout / path) or "" for path in own})
+        for name in sorted(names):
+            path = Path(top, name).relative_to(checkout).as_posix()
+            if is_code(path) and is_own(path, checkout):
+                found[path] = _text(checkout / path) or ""
     return found
 
 
@@ -227,4 +231,5 @@ def _listed(text: str) -> Iterator[list[str]]:
     left = iter(words)
     for status in left:
         yield [status, *islice(left, 1 + status.startswith(("C", "R")))]
-    yield from filter(None, [[rest] if rest else []])
+    if rest:
+        yield [rest]

@@ -143,16 +143,23 @@ class JobCode:
     def imports(self, module: str) -> list[str]:
         """Return dotted names that a module imports whenever it is loaded: `common.data`, `enum.StrEnum`."""
         found: list[str] = []
-        is_package = any(name.startswith(f"{module}.") for name in self.files)
-        own = module.split(".") if is_package else module.split(".")[:-1]
         for node in _parsed(self.files.get(module, "")).body:
             if isinstance(node, ast.ImportFrom):
-                start = own[: len(own) + 1 - node.level] if node.level else []
-                before = ".".join(filter(None, (*start, node.module)))
-                found += [f"{before}.{alias.name}".lstrip(".").removesuffix(".*") for alias in node.names]
+                start = self._origin(module, node)
+                found += [f"{start}.{alias.name}".lstrip(".").removesuffix(".*") for alias in node.names]
             elif isinstance(node, ast.Import):
                 found += [alias.name for alias in node.names]
         return found
+
+    def _origin(self, module: str, node: ast.ImportFrom) -> str:
+        """Return the dotted name from which a module imports: `lora.data` for `from .data import x` in `lora.task`."""
+        if not node.level:
+            return node.module or ""
+        is_package = any(name.startswith(f"{module}.") for name in self.files)
+        parents = module.split(".")
+        own = parents if is_package else parents[:-1]
+        start = own[: len(own) + 1 - node.level]
+        return ".".join(filter(None, (*start, node.module)))
 
     def syntax_problem(self, module: str, minor: int) -> str:
         """Return why Python 3.`minor` can't parse a module: `near line 7: invalid syntax`; empty if it can."""

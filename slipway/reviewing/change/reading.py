@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from functools import cached_property
-from itertools import product
+from itertools import filterfalse, product
 
 from slipway.answers.comparison import DAYS, Comparison, World
 from slipway.answers.questions import by_our_fault
@@ -214,8 +214,7 @@ def _unread_facts(preview: Preview, after: Facts | None, problem: str) -> tuple[
 
 def _uncompared_stacks(preview: Preview, others: Iterable[str]) -> tuple[str, ...]:
     """Return that other stacks of the program change; the review lists what is lost with a removed workspace."""
-    removed = removed_workspaces(preview)
-    edited = [name for name in others if name not in removed]
+    edited = list(filterfalse(removed_workspaces(preview).__contains__, others))
     if not edited:
         return ()
     verb = "changes" if len(edited) == 1 else "change"
@@ -227,7 +226,7 @@ def _advice(connection: Connection | None, before: Facts | None, after: Facts | 
     if connection is None or after is None:
         return ()
     known = spot_needs(before.catalog) if before else ()
-    new = (need for need in spot_needs(after.catalog) if need not in known)
+    new = filterfalse(known.__contains__, spot_needs(after.catalog))
     return read_advice(connection, after.catalog.project, new).lines
 
 
@@ -235,10 +234,14 @@ def declared(preview: Preview) -> tuple[Facts | None, str]:
     """Return the facts that the program declares, None where there are none or the preview ended before the last of
     them, and why they can't be read."""
     components = events.declared(preview)
-    lacking = {type_ for type_, *_ in events.deployed(preview)} - {type_ for type_, *_ in components}
+    lacking = _types(events.deployed(preview)) - _types(components)
     if not preview.complete and lacking & {facts.WORKSPACE, facts.QUOTA}:
         return None, ""
     return _read(_of_one(preview, components))
+
+
+def _types(components: Iterable[events.Published]) -> set[str]:
+    return {type_ for type_, _, _ in components}
 
 
 def deployed(preview: Preview) -> tuple[Facts | None, str]:

@@ -29,7 +29,7 @@ def changed_dependencies(comparison: Comparison, files: Files) -> Iterator[Findi
     actions: list[Pin] = []
     for path in sorted(filter(deploys, files.texts)):
         packages += _packages(path, files.texts[path])
-        actions += _actions(files.texts[path]) if path.endswith((".yaml", ".yml")) else ()
+        actions += _actions(path, files.texts[path])
     yield from _finding(_PACKAGES, packages)
     yield from _finding(Subject("program", "actions"), actions)
     for name in comparison.new.templates.keys() & comparison.old.templates.keys():
@@ -60,8 +60,10 @@ def is_version(edit: LeafEdit) -> bool:
     return name != "" and name == _reference(edit, edit.before)[0]
 
 
-def _actions(sides: Sides) -> Iterator[Pin]:
+def _actions(path: str, sides: Sides) -> Iterator[Pin]:
     """Yield actions, images and tools of a workflow. Local actions have no version."""
+    if not path.endswith((".yaml", ".yml")):
+        return
     for edit in leaf_edits(sides):
         name, version = _reference(edit, edit.after)
         if name:
@@ -95,8 +97,6 @@ def _finding(subject: Subject, listed: Iterable[Pin]) -> Iterator[Finding]:
     worst = found[0]
     more = f" and {len(found) - 1} more" if len(found) > 1 else ""
     fix = {pins.UNPINNED: "pin an exact version"}.get(worst.remark, "")
-    if worst.is_new and subject == _PACKAGES:
-        fix = "have a code owner confirm the name: whoever deploys runs its code"
     finding = KINDS["dependency-changed"].of(
         subject, f"{worst}{more}", fix, grade=graded[worst], dependencies=len(found)
     )
@@ -104,14 +104,10 @@ def _finding(subject: Subject, listed: Iterable[Pin]) -> Iterator[Finding]:
 
 
 def _grade(subject: Subject, pin: Pin) -> Grade:
-    if subject.part == _SERVING:
-        return Grade.WARNING
-    if pin.remark == pins.FOREIGN:
-        return Grade.BLOCKING
-    # A name like another one's (typosquatting) runs with the rights of whoever deploys.
-    if subject == _PACKAGES and (pin.is_new or not pin.after):
-        return Grade.BLOCKING
+    # A package with a name like another one's (typosquatting) runs with the rights of whoever deploys.
+    is_listed_anew = subject == _PACKAGES and not (pin.before and pin.after)
     # New requirements of jobs are often not pinned.
-    if pin.remark == pins.UNPINNED and not (pin.is_new and subject.part == "requirements"):
-        return Grade.BLOCKING
-    return Grade.WARNING
+    is_loose = pin.remark == pins.UNPINNED and not (pin.is_new and subject.part == "requirements")
+    is_risky = pin.remark == pins.FOREIGN or is_loose or is_listed_anew
+    # No job runs an image that serves a model.
+    return Grade.BLOCKING if is_risky and subject.part != _SERVING else Grade.WARNING

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import chain, islice
+from itertools import chain, filterfalse, islice
 
 from slipway.answers.comparison import Comparison
 from slipway.base.formatting import few, first_lines
@@ -33,26 +33,32 @@ _HARMLESS_KEYS = re.compile(r"config\.gcp:(project|region|addPulumiAttributionLa
 def changed_deployment_code(comparison: Comparison, files: Files) -> Iterator[Finding]:
     changes: dict[Subject, dict[str, list[str]]] = {}
     for path in sorted(files.touched):
-        change = _changes(path, files)
-        if change:
-            changes.setdefault(_subject(path, files), {})[path] = change
+        lines = _changes(path, files)
+        if lines:
+            changes.setdefault(_subject(path, files), {})[path] = lines
     for subject, by_path in changes.items():
-        shown = few(f"`{printable(path)}`" for path in by_path)
-        effects = [worst_effect(_edits(path, files.texts.get(path, Sides()))) for path in by_path]
-        first = next(iter(by_path.values()))[0]
-        usual = {"program": f"{shown} changed: the deployment or its review runs such files"}.get(subject, first)
-        sentence = next(filter(None, effects), usual)
-        details = first_lines(chain.from_iterable(by_path.values()), MOST_DETAILS)
-        finding = KIND.of(subject, sentence, "have a code owner read the change", files=len(by_path))
-        yield replace(finding, details=tuple(details))
+        yield _finding(subject, by_path, files)
     for path in filter(STACK_FILE.fullmatch, sorted(files.touched)):
         yield from _stack_file(STACK_FILE.sub(r"\1", path), path, files, comparison.stack)
 
 
+def _finding(subject: Subject, by_path: Mapping[str, list[str]], files: Files) -> Finding:
+    lines = list(chain.from_iterable(by_path.values()))
+    shown = few(f"`{printable(path)}`" for path in by_path)
+    usual = {"program": f"{shown} changed: the deployment or its review runs such files"}
+    effects = [worst_effect(_edits(path, files.texts.get(path, Sides()))) for path in by_path]
+    candidates = (*effects, usual.get(subject, lines[0]))
+    sentence = next(filter(None, candidates))
+    finding = KIND.of(subject, sentence, "have a code owner read the change", files=len(by_path))
+    return replace(finding, details=tuple(first_lines(lines, MOST_DETAILS)))
+
+
 def _subject(path: str, files: Files) -> Subject:
+    if path in files.links:
+        return Subject("program")
     for pattern, kind in _OWN_SUBJECTS:
         match = pattern.fullmatch(path)
-        if match and path not in files.links:
+        if match:
             return Subject(kind, printable(match[match.lastindex or 0]))
     return Subject("program")
 
@@ -64,11 +70,15 @@ def _changes(path: str, files: Files) -> list[str]:
         return [f"{name} is a symbolic link, which is not read"]
     if not deploys(path) or is_list(path):
         return []
-    if path not in files.texts:
-        return [f"{name} is not text or too large: not compared" if path in files.unread else f"{name} is edited"]
-    sides = files.texts[path]
-    if not sides.before or path in files.removed:
-        return [f"{name} is {'deleted' if path in files.removed else 'new or was empty'}"]
+    if path in files.unread:
+        return [f"{name} is not text or too large: not compared"]
+    if path in files.removed:
+        return [f"{name} is deleted"]
+    sides = files.texts.get(path)
+    if sides is None:
+        return [f"{name} is edited"]
+    if not sides.before:
+        return [f"{name} is new or was empty"]
     if path.endswith(_YAML):
         return list(map(str, _edits(path, sides)))
     return [] if is_harmless(path, sides) else list(islice(changed_lines(path, sides), MOST_DETAILS))
@@ -76,8 +86,10 @@ def _changes(path: str, files: Files) -> list[str]:
 
 def _edits(path: str, sides: Sides) -> list[LeafEdit]:
     """Return the edited values of a YAML file, without versions of dependencies; another file is one value."""
-    edits = leaf_edits(sides) if path.endswith(_YAML) else [LeafEdit((printable(path),), sides.before, sides.after)]
-    return [edit for edit in edits if not (is_version(edit) or _HARMLESS_KEYS.fullmatch(edit.name))]
+    if not path.endswith(_YAML):
+        return [LeafEdit((printable(path),), sides.before, sides.after)]
+    others = filterfalse(is_version, leaf_edits(sides))
+    return [edit for edit in others if not _HARMLESS_KEYS.fullmatch(edit.name)]
 
 
 def _stack_file(name: str, path: str, files: Files, stack: str) -> Iterator[Finding]:
@@ -86,8 +98,11 @@ def _stack_file(name: str, path: str, files: Files, stack: str) -> Iterator[Find
         sentence = "its stack file is deleted: nothing deploys it any more, and its resources are kept and billed"
         yield KIND.of(Subject("stack", name), sentence, "delete its resources first: pulumi destroy")
         return
-    for edit in leaf_edits(files.texts.get(path, Sides())) if name == stack else ():
+    if name != stack:
+        return
+    for edit in _edits(path, files.texts.get(path, Sides())):
         key = edit.name.removeprefix("config.")
-        if _FROM_STACK_FILE.fullmatch(edit.name) and not _HARMLESS_KEYS.fullmatch(edit.name):
+        if _FROM_STACK_FILE.fullmatch(edit.name):
             values = f"{shown(edit.before, key)} → {shown(edit.after, key)}"
-            yield KIND.of(Subject("key", key), f"Pulumi deploys with another value: {values}", field=key)
+            sentence = f"Pulumi deploys with another value: {values}"
+            yield KIND.of(Subject("key", key), sentence, field=key)

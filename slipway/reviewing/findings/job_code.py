@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, islice
+from itertools import chain, filterfalse, islice
 from typing import Any
 
 from slipway.answers.comparison import Comparison
@@ -29,6 +29,7 @@ _WITHOUT_EFFECT = re.compile(
 _FLAG = re.compile("--")
 _FOLDER = re.compile(r"""["'](jobs/[\w.-]+)""")
 _MOST_DETAILS = 60
+_UNKNOWN = Sides("\ufffd", "")
 
 
 @dataclass(frozen=True)
@@ -58,10 +59,9 @@ def starts(template: Template) -> Iterator[Start]:
         searched = every(offer.request.get("studySpec", {}).get("parameters"))
         trials = [f"--{parameter.get('parameterId')}" for parameter in searched]
         for task in _tasks(offer):
-            usual = Launched(str(task.get("pythonModule", "")), list(task.get("args", ())), [])
-            launched = Launched.of(task) or usual
+            launched = Launched.of(task) or Launched(str(task.get("pythonModule", "")), list(task.get("args", ())), [])
+            arguments = [*map(str, launched.arguments), *trials]
             if launched.module:
-                arguments = [*map(str, launched.arguments), *trials]
                 yield Start(launched.module, _values(arguments, template, offer), len(arguments))
 
 
@@ -94,40 +94,55 @@ def folders(template: Template, code: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def changed_job_code(comparison: Comparison, files: Files) -> Iterator[Finding]:
-    for name in comparison.new.templates.keys() & comparison.old.templates.keys():
-        yield from _changed(comparison, files, comparison.old.templates[name], comparison.new.templates[name])
-
-
-def _changed(comparison: Comparison, files: Files, old: Template, new: Template) -> Iterator[Finding]:
-    subject = Subject("template", new.name)
     own = tuple(f"gs://{catalog.catalog_bucket}/" for catalog in (comparison.new, comparison.old))
-    is_other = new.package not in ("", old.package)
+    for name in comparison.new.templates.keys() & comparison.old.templates.keys():
+        old = comparison.old.templates[name]
+        new = comparison.new.templates[name]
+        is_other = new.package not in ("", old.package)
+        if is_other and not new.package.startswith(own):
+            sentence = f"runs the package `{new.package}`, which is not built from this repository"
+            fix = "use code=Package(…)"
+            yield KIND.of(Subject("template", name), sentence, fix, grade=Grade.BLOCKING)
+        else:
+            yield from _changed_package(old, new, files)
+
+
+def _changed_package(old: Template, new: Template, files: Files) -> Iterator[Finding]:
+    subject = Subject("template", new.name)
     edited = _edited(old, new, files)
-    modules = [sorted({start.module for start in starts(template)}) for template in (old, new)]
-    if is_other and not new.package.startswith(own):
-        sentence = f"runs the package `{new.package}`, which is not built from this repository"
-        yield KIND.of(subject, sentence, "use code=Package(…)", grade=Grade.BLOCKING)
-    elif edited:
+    if edited:
         details = chain.from_iterable(changed_lines(path, files.texts.get(path, Sides())) for path in edited)
-        shown = few(f"`{printable(path)}`" for path in edited)
+        shown = _listed(map(printable, edited))
         finding = KIND.of(subject, f"new jobs run edited code: {shown}", files=len(edited))
         yield replace(finding, details=tuple(islice(details, _MOST_DETAILS)))
-    elif modules[0] != modules[1] and all(modules) and not _is_same_code(old, new, files):
-        before, after = (few(f"`{module}`" for module in side) for side in modules)
-        yield KIND.of(subject, f"new jobs run other code: module {after} instead of {before}")
-    elif is_other and not files.touched:
+        return
+    before = _modules(old)
+    after = _modules(new)
+    is_known = len(before) > 0 and len(after) > 0
+    if is_known and before != after and not _is_same_code(old, new, files):
+        sentence = f"new jobs run other code: module {_listed(after)} instead of {_listed(before)}"
+        yield KIND.of(subject, sentence)
+    elif new.package not in ("", old.package) and not files.touched:
         yield KIND.of(subject, "new jobs run another package of code; its files are not known")
+
+
+def _modules(template: Template) -> list[str]:
+    return sorted({start.module for start in starts(template)})
+
+
+def _listed(names: Iterable[str]) -> str:
+    return few(map("`{}`".format, names))
 
 
 def _edited(old: Template, new: Template, files: Files) -> list[str]:
     """Return the touched files of its code that can change what jobs do."""
     roots = (*folders(new, files.code), *folders(old, files.code_before))
-    moved = _moved(files)
+    candidates = filterfalse(_WITHOUT_EFFECT.fullmatch, sorted(files.touched - _moved(files)))
     found = []
-    for path in sorted(files.touched - moved):
-        sides = files.texts.get(path)
-        is_used = path.startswith(roots) and not _WITHOUT_EFFECT.fullmatch(path)
-        if is_used and not (sides and is_harmless(path, sides)):
+    for path in candidates:
+        # A file that can't be read may have any effect.
+        sides = files.texts.get(path, _UNKNOWN)
+        if path.startswith(roots) and not is_harmless(path, sides):
             found.append(path)
     return found
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import filterfalse, starmap
 
 from slipway.answers.comparison import Comparison
 from slipway.answers.masking import exposed, secrets_of
@@ -32,58 +34,62 @@ _NAME_OF_SECRET = re.compile(r"[A-Za-z]+([-_](v?\d{1,8}|[A-Za-z]+\d{0,2}))*([:@/
 
 
 def plain_secrets(comparison: Comparison, files: Files) -> Iterator[Finding]:
-    found: set[str] = set()
-    for path, sides in sorted(files.texts.items()):
-        number = _first_line(sides)
-        if number:
-            found.add(path)
-            sentence = f"line {number} has a likely secret, readable by anyone who can read the repository"
-            yield KINDS["plain-secret"].of(Subject("file", printable(path)), sentence, KEEP, line=number)
+    numbers = {path: _first_line(sides) for path, sides in sorted(files.texts.items())}
+    for path in filter(numbers.get, numbers):
+        sentence = f"line {numbers[path]} has a likely secret, readable by anyone who can read the repository"
+        subject = Subject("file", printable(path))
+        yield KINDS["plain-secret"].of(subject, sentence, KEEP, line=numbers[path])
     for name, template in comparison.new.templates.items():
         names = _names(comparison.old.templates.get(name), template)
-        if names and source_file(template) not in found:
+        is_told = numbers.get(source_file(template), 0) > 0
+        if names and not is_told:
             sentence = f"`{names[0]}` has a likely secret as its value, readable by anyone who can submit the template"
             yield KINDS["plain-secret"].of(Subject("template", name), sentence, KEEP)
 
 
 def _first_line(sides: Sides) -> int:
     """Return the number of the first added line with a secret; 0 without one."""
-    known = {*sides.before.splitlines()}
-    for number, line in enumerate(sides.after.splitlines(), 1):
-        if line not in known and _has_secret(line[:_WIDEST]):
-            return number
-    return 0
+    lines = sides.after.splitlines()
+    added = filterfalse(frozenset(sides.before.splitlines()).__contains__, lines)
+    found = filter(_has_secret, added)
+    return next((lines.index(line) + 1 for line in found), 0)
 
 
-def _has_secret(line: str) -> bool:
+def _has_secret(whole_line: str) -> bool:
     """Return whether a line has a secret's form, or sets a name of a secret to a random value or a password."""
-    if has_form(line) or address_has_secret(line) or programs_with_keys({"line.py": line.encode()}):
+    line = whole_line[:_WIDEST]
+    if has_form(line) or address_has_secret(line):
         return True
-    return any(_is_set(name, value) for name, value in _SETTING.findall(line))
+    if programs_with_keys({"line.py": line.encode()}):
+        return True
+    return any(starmap(_sets_secret, _SETTING.findall(line)))
 
 
-def _is_set(name: str, value: str) -> bool:
-    if _ENCRYPTED.fullmatch(name) or not certainly_secret(value, name):
+def _sets_secret(name: str, value: str) -> bool:
+    if _ENCRYPTED.fullmatch(name):
         return False
-    # A password may consist of words.
-    return (looks_secret("word", name) and certainly_secret("word", name)) or not _NAME_OF_SECRET.fullmatch(value)
+    # A password may be of words, as the name of a secret is.
+    is_password = certainly_secret("word", name)
+    is_reference = _NAME_OF_SECRET.fullmatch(value) and not is_password
+    return certainly_secret(value, name) and not is_reference
 
 
 def _names(old: Template | None, new: Template) -> list[str]:
     """Return the names of secrets that a template newly has as plain values."""
     if old == new:
         return []
-    known = secrets_of(codec.write(old)) if old else {}
-    found = dict(exposed(old, new)) if old else {}
+    before = old or replace(new, offers=(), parameters=())
+    known = secrets_of(codec.write(before))
+    names = [*exposed(before, new).values()]
     for value, name in secrets_of(codec.write(new)).items():
         if value not in known and _is_sure(value, name):
-            found[value] = name
-    return sorted(found.values())
+            names.append(name)
+    return sorted(names)
 
 
 def _is_sure(value: str, name: str) -> bool:
     """Return whether a value is no column, word or name of a model, as a key or a token may be."""
-    if has_form(value) or certainly_secret(value, name):
+    is_credential = looks_secret("word", name) or _PASS.fullmatch(name)
+    if is_credential and _WITH_DIGIT.fullmatch(value):
         return True
-    is_credential = looks_secret("word", name) or _PASS.fullmatch(name) is not None
-    return is_credential and _WITH_DIGIT.fullmatch(value) is not None
+    return has_form(value) or certainly_secret(value, name)
