@@ -15,12 +15,14 @@ ANY = "any version"
 FOREIGN = "another source"
 UNPINNED = "not pinned"
 MAJOR = "major version"
-REMARKS = (FOREIGN, UNPINNED, MAJOR)
+OLD_HASHES = "with the hashes of the version before, which pip rejects"
+REMARKS = (FOREIGN, OLD_HASHES, UNPINNED, MAJOR)
 """Remarks on a dependency, the worst first."""
 _NAMED = re.compile(r"^[A-Za-z0-9][\w.-]*")
 _NAME_BEFORE = re.compile(r"^(-\S+|[A-Za-z0-9][\w.-]*)\s*(?:\[[^]]*\])?\s*")
 _OPTION = re.compile(r"^(--[\w-]+)=")
 _HASH = re.compile(r"\s*(--hash[ =]\s*\S+|#\S*$)")
+_HASHES = re.compile(r"--hash[ =]\s*(\S+)")
 _COMMIT = re.compile(r"(@[0-9a-f]{12})[0-9a-f]{28}\b")
 _WHEEL = re.compile(r"^[^-]+-([^-]+)-.*\.whl$")
 _DIGEST = re.compile(r"\b[0-9a-f]{40}\b|sha256:")
@@ -42,6 +44,8 @@ class Pin:
     after: str
     #: An action or an image, which is pinned by a digest alone.
     needs_digest: bool = False
+    #: Another version of a package with the same hashes.
+    keeps_hashes: bool = False
 
     def __str__(self) -> str:
         """Return `` `click` `8.2.0` → `8.3.0` (major version) ``."""
@@ -60,6 +64,8 @@ class Pin:
         is_fixed = _DIGEST.search if self.needs_digest else _EXACT.fullmatch
         if _INDEX.fullmatch(self.name) or {*_ADDRESS.findall(self.after)} - {*_ADDRESS.findall(self.before)}:
             return FOREIGN
+        if self.keeps_hashes:
+            return OLD_HASHES
         if not is_fixed(self.after) and (self.is_new or is_fixed(self.before)):
             return UNPINNED
         majors = {*_NUMBER.findall(self.before), *_NUMBER.findall(self.after)}
@@ -75,7 +81,10 @@ def compared(before: Iterable[str], after: Iterable[str]) -> tuple[Pin, ...]:
     for name in sorted(differing, key=lambda name: (name != NAME, name)):
         was = _version(old.get(name, ""), name)
         now = _version(new.get(name, ""), name)
-        pins.append(Pin(name, was, now if was != now else f"{now}, with another source or hash"))
+        hashes = _HASHES.findall(new.get(name, ""))
+        keeps_hashes = was != now and hashes != [] and hashes == _HASHES.findall(old.get(name, ""))
+        after = now if was != now else f"{now}, with another source or hash"
+        pins.append(Pin(name, was, after, keeps_hashes=keeps_hashes))
     return tuple(pins)
 
 

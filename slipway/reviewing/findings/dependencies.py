@@ -108,6 +108,6 @@ def _grade(subject: Subject, pin: Pin) -> Grade:
     is_listed_anew = subject == _PACKAGES and not (pin.before and pin.after)
     # New requirements of jobs are often not pinned.
     is_loose = pin.remark == pins.UNPINNED and not (pin.is_new and subject.part == "requirements")
-    is_risky = pin.remark == pins.FOREIGN or is_loose or is_listed_anew
+    is_risky = pin.remark in (pins.FOREIGN, pins.OLD_HASHES) or is_loose or is_listed_anew
     # No job runs an image that serves a model.
     return Grade.BLOCKING if is_risky and subject.part != _SERVING else Grade.WARNING

@@ -19,6 +19,8 @@ _RISKY = (
 )
 
 
+_TRANSFORM = r"\b(register_\w*transform\w*|transform(?:ation)?s?(?==))"
+_CHANGING = r"\b(datetime\.(?:now|today|utcnow)|date\.today|time\.time|random\.\w+)\b"
 _FORK = "people without write access can run it with this repository's secrets"
 _GROUP = r"(?:concurrency(?:\.group)?|resource_group): (.+)"
 _ENVIRONMENT = r"\.environment(?:\.name)?: (.+)"
@@ -63,6 +65,9 @@ RULES = (
     ),
     _loses(_CHECK, lambda edit, text: f"{edit.place} no longer has `{text}`"),
     _gains(_ROLE, lambda edit, text: f"{edit.place} now names `{text}`"),
+    _gains(r"\b(\w*IAM(?:Binding|Policy))\b", lambda edit, text: f"`{text}` takes its role from all other members"),
+    _gains(_TRANSFORM, lambda edit, text: f"`{text}` can change what any resource is deployed with"),
+    _gains(_CHANGING, lambda edit, text: f"reads `{text}`: another run may deploy something else than this review"),
     _gains(
         r"(?:cancel-in-progress|interruptible): (?!false)(.+)",
         lambda edit, text: f"a newer run cancels {edit.place}; {_LOCK}",

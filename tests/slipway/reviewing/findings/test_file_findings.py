@@ -229,3 +229,25 @@ def test_the_name_of_a_secret_is_no_secret(line: str) -> None:
 )
 def test_a_template_s_references_and_words_are_no_secrets(new: Template) -> None:
     assert [finding for finding in found(Files(), lora(), new) if finding.kind == "plain-secret"] == []
+
+
+def test_another_version_with_the_hashes_of_the_one_before() -> None:
+    before = "urllib3==2.8.0 \\\n    --hash=sha256:aa\n"
+    (finding,) = found(edited({"requirements.txt": before}, {"requirements.txt": before.replace("2.8.0", "2.8.1")}))
+    assert finding.grade is Grade.BLOCKING and "hashes of the version before" in finding.sentence
+    changed = before.replace("2.8.0", "2.8.1").replace("aa", "bb")
+    (finding,) = found(edited({"requirements.txt": before}, {"requirements.txt": changed}))
+    assert finding.grade is Grade.WARNING
+
+
+@pytest.mark.parametrize(
+    ("line", "text"),
+    [
+        ('gcp.projects.IAMBinding("b", role="roles/viewer")', "takes its role from all other members"),
+        ("size = 2 if date.today().weekday() < 5 else 1", "another run may deploy something else"),
+        ("pulumi.runtime.register_resource_transform(t)", "can change what any resource is deployed with"),
+    ],
+)
+def test_code_of_a_program_that_a_review_can_not_foresee(line: str, text: str) -> None:
+    (finding,) = found(edited({"__main__.py": "deploy()\n"}, {"__main__.py": f"{line}\ndeploy()\n"}))
+    assert finding.grade is Grade.BLOCKING and text in finding.sentence
