@@ -155,7 +155,11 @@ def _is_same_code(old: Template, new: Template, files: Files) -> bool:
 
 def _by_place(roots: tuple[str, ...], code: Mapping[str, str]) -> dict[str, str]:
     """Return the texts by their paths within the folders."""
-    return {path.split("/", 2)[-1]: text for path, text in code.items() if text and path.startswith(roots)}
+    found = {}
+    for path in code:
+        if path.startswith(roots):
+            found[path.split("/", 2)[-1]] = code[path]
+    return found
 
 
 def _moved(files: Files) -> set[str]:
