@@ -90,7 +90,9 @@ NO_FILES = Files()
 def seen_from(folder: str, path: str) -> str:
     """Return `stacks/x.yaml` for `a/b/stacks/x.yaml` from `a/b`, and `../../.github/x` for `.github/x`. Both are in the
     repository; an empty folder is its root."""
-    return posixpath.relpath(path, folder) if folder else path
+    if not folder:
+        return path
+    return posixpath.relpath(path, folder)
 
 
 def _any_of(globs: str) -> re.Pattern[str]:
@@ -151,7 +153,9 @@ def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
         touched.update(seen[status.startswith("C") :])
         removed.update(seen[: status.startswith(("D", "R"))])
     files = Files(frozenset(touched), frozenset(removed))
-    return _with_texts(files, Path(head)) if head else files
+    if not head:
+        return files
+    return _with_texts(files, Path(head))
 
 
 def _with_texts(files: Files, head: Path) -> Files:
@@ -184,7 +188,9 @@ def _text(place: Path) -> str | None:
         text = text_of(str(place)) if place.stat().st_size <= _LARGEST else "\0"
     except (OSError, ConfigError):
         return None
-    return None if "\0" in text else text
+    if "\0" in text:
+        return None
+    return text
 
 
 def _code(checkout: Path) -> dict[str, str]:

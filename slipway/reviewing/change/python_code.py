@@ -94,7 +94,7 @@ class JobCode:
 
     def is_own(self, name: str) -> bool:
         """Return whether a dotted name is of one of the folders."""
-        return name.partition(".")[0] in {*self.packages, *[module.partition(".")[0] for module in self.files]}
+        return name.partition(".")[0] in self.packages
 
     @cached_property
     def imported(self) -> frozenset[str]:
@@ -136,8 +136,9 @@ class JobCode:
     def arguments(self, module: str) -> tuple[Argument, ...]:
         """Return the arguments that a module declares; none if it has subcommands."""
         text = self.files.get(module, "")
-        nodes = ast.walk(_parsed("" if re.search(r"add_subparsers|\.group\(", text) else text))
-        calls = [node for node in nodes if isinstance(node, ast.Call)]
+        if re.search(r"add_subparsers|\.group\(", text):
+            return ()
+        calls = [node for node in ast.walk(_parsed(text)) if isinstance(node, ast.Call)]
         return tuple(_argument(call) for call in calls if _called(call) in ("add_argument", "option"))
 
     def imports(self, module: str) -> list[str]:

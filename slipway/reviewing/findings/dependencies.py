@@ -82,8 +82,8 @@ def _serving_images(template: Template) -> list[str]:
 
 
 def _image(old: list[str], new: list[str]) -> list[Pin]:
-    gone = few(image for image in old if image not in new)
-    come = few(image for image in new if image not in old)
+    gone = few(sorted({*old} - {*new}))
+    come = few(sorted({*new} - {*old}))
     return [Pin("image", gone, come, needs_digest=True)] if come else []
 
 

@@ -44,9 +44,12 @@ def changed_deployment_code(comparison: Comparison, files: Files) -> Iterator[Fi
 
 def _finding(subject: Subject, by_path: Mapping[str, list[str]], files: Files) -> Finding:
     lines = list(chain.from_iterable(by_path.values()))
-    shown = few(f"`{printable(path)}`" for path in by_path)
+    shown = few(map("`{}`".format, map(printable, by_path)))
     usual = {"program": f"{shown} changed: the deployment or its review runs such files"}
-    effects = [worst_effect(_edits(path, files.texts.get(path, Sides()))) for path in by_path]
+    effects = []
+    for path in by_path:
+        edits = _edits(path, files.texts.get(path, Sides()))
+        effects.append(worst_effect(edits))
     candidates = (*effects, usual.get(subject, lines[0]))
     sentence = next(filter(None, candidates))
     finding = KIND.of(subject, sentence, "have a code owner read the change", files=len(by_path))
@@ -81,7 +84,9 @@ def _changes(path: str, files: Files) -> list[str]:
         return [f"{name} is new or was empty"]
     if path.endswith(_YAML):
         return list(map(str, _edits(path, sides)))
-    return [] if is_harmless(path, sides) else list(islice(changed_lines(path, sides), MOST_DETAILS))
+    if is_harmless(path, sides):
+        return []
+    return list(islice(changed_lines(path, sides), MOST_DETAILS))
 
 
 def _edits(path: str, sides: Sides) -> list[LeafEdit]:

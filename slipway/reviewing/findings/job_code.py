@@ -94,7 +94,7 @@ def folders(template: Template, code: Mapping[str, str]) -> tuple[str, ...]:
 
 
 def changed_job_code(comparison: Comparison, files: Files) -> Iterator[Finding]:
-    own = tuple(f"gs://{catalog.catalog_bucket}/" for catalog in (comparison.new, comparison.old))
+    own = (f"gs://{comparison.new.catalog_bucket}/", f"gs://{comparison.old.catalog_bucket}/")
     for name in comparison.new.templates.keys() & comparison.old.templates.keys():
         old = comparison.old.templates[name]
         new = comparison.new.templates[name]
@@ -118,7 +118,7 @@ def _changed_package(old: Template, new: Template, files: Files) -> Iterator[Fin
         return
     before = _modules(old)
     after = _modules(new)
-    is_known = len(before) > 0 and len(after) > 0
+    is_known = all((before, after))
     if is_known and before != after and not _is_same_code(old, new, files):
         sentence = f"new jobs run other code: module {_listed(after)} instead of {_listed(before)}"
         yield KIND.of(subject, sentence)
@@ -155,7 +155,11 @@ def _is_same_code(old: Template, new: Template, files: Files) -> bool:
 
 def _by_place(roots: tuple[str, ...], code: Mapping[str, str]) -> dict[str, str]:
     """Return the texts by their paths within the folders."""
-    return {path.split("/", 2)[-1]: text for path, text in code.items() if text and path.startswith(roots)}
+    found = {}
+    for path in code:
+        if path.startswith(roots):
+            found[path.split("/", 2)[-1]] = code[path]
+    return found
 
 
 def _moved(files: Files) -> set[str]:

@@ -39,16 +39,21 @@ def losses(old: Template, new: Template, before: JobCode, after: JobCode) -> Ite
 
 def _lost_results(before: JobCode, after: JobCode) -> Iterator[str]:
     places = before.lines(PLACE)
-    left = after.lines(PLACE)
     own = before.lines(OWN_PLACE)
-    own_left = after.lines(OWN_PLACE)
-    local = after.lines(LOCAL_PLACE) - before.lines(LOCAL_PLACE) - left
-    if own and not own_left and left <= places:
+    come = after.lines(PLACE) - places
+    local = after.lines(LOCAL_PLACE) - before.lines(LOCAL_PLACE) - come
+    if _is_lost(PLACE, before, after):
+        yield f"{_LOST}: no line names their place any more, as did `{_quotable(own or places)}`"
+    elif _is_lost(OWN_PLACE, before, after) and not come:
         yield f"{_LOST}: no line names their place any more, as did `{_quotable(own)}`"
-    elif places and not left:
-        yield f"{_LOST}: no line names their place any more, as did `{_quotable(places)}`"
-    elif local and len(own_left) < len(own):
+    elif local and len(after.lines(OWN_PLACE)) < len(own):
         yield f"{_LOST}: they go to the machine's own disk, `{_quotable(local)}`"
+
+
+def _is_lost(pattern: re.Pattern[str], before: JobCode, after: JobCode) -> bool:
+    """Return whether code has no more line with a match."""
+    is_left = len(after.lines(pattern)) > 0
+    return len(before.lines(pattern)) > 0 and not is_left
 
 
 def _quotable(lines: Iterable[str]) -> str:
@@ -102,7 +107,7 @@ def _unnamed_metrics(old: Template, new: Template, before: JobCode, after: JobCo
 def _lost_checkpoints(before: JobCode, after: JobCode) -> Iterator[str]:
     """Compare whether code saves and restores, and under which name."""
     for pattern, act in ((SAVES, "saves"), (RESTORES, "restores")):
-        if before.lines(pattern) and not after.lines(pattern):
+        if _is_lost(pattern, before, after):
             yield f"{_AGAIN}: no line {act} a checkpoint any more"
     known = before.names(CHECKPOINT_LINE)
     named = after.names(OUTPUT_LINE)

@@ -81,9 +81,10 @@ def _names(old: Template | None, new: Template) -> list[str]:
     before = old or replace(new, offers=(), parameters=())
     known = secrets_of(codec.write(before))
     names = [*exposed(before, new).values()]
-    for value, name in secrets_of(codec.write(new)).items():
-        if value not in known and _is_sure(value, name):
-            names.append(name)
+    after = secrets_of(codec.write(new))
+    for value in after.keys() - known.keys():
+        if _is_sure(value, after[value]):
+            names.append(after[value])
     return sorted(names)
 
 

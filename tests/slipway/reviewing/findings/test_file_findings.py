@@ -2,7 +2,6 @@
 
 import pytest
 
-from slipway.model.catalog.template import Parameter, Template
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.files import Files
 from tests.slipway.reviewing.builders import offer, request, template, worker_pool
