@@ -46,8 +46,9 @@ def test_the_review_comment_names_the_job_and_both_clusters(checkout: Checkout, 
     events.write_text(checkout.pulumi("preview", "--json", role="previewer", **STREAMING).out)
     done = checkout.slipway("review", str(events), "--base", str(tmp_path / "base"), "--output", "markdown")
     assert done.code == 0, done.said
-    row = "| ⚠ | cluster `cpu` | replace (create before delete): `pools.all.replicas.max` 2 → 3. "
-    assert row in done.out and f"The old cluster finishes job `{job['displayName']}` (submitter)" in done.out, done.out
+    row = "| ⚠ | cluster `cpu` | replace (create before delete): `pools.all.replicas.max` 2 → 3; "
+    billed = f"billed twice until the end of job `{job['displayName']}` (submitter)"
+    assert row in done.out and billed in done.out, done.out
     assert "Incomplete" not in done.out, done.out
 
 

@@ -58,7 +58,7 @@ CASES = (
     ),
     Case(
         "Somebody may submit by a grant that is none of the workspace's, while a cluster goes that is gone already",
-        finds=(warns("access-gained", "local-project", "new@x.example"), warns("program-warning")),
+        finds=(warns("access-gained", "local-project", "new@x.example"),),
         recorded="edit",
     ),
     Case(

@@ -3,7 +3,7 @@
 from typing import Any
 
 from slipway.deploying.engine.preview import Preview
-from tests.review.case import BUSY, Case, Edit, World, more, notes, stack, template, warns
+from tests.review.case import BUSY, Case, Edit, World, notes, stack, template, warns
 from tests.review.edits import ADA, BEN, LORA_REQUIREMENTS, TASK, TEAM, h100_limit, trainer
 from tests.review.engine import (
     BUCKET,
@@ -142,12 +142,6 @@ CASES = (
             'env={"REGION": "us-central1", "TOKENIZER": "bert-base-uncased", "KEY_NAME": "judge-key"}',
         ),
         may=("job-code-changed", "submission-changed"),
-    ),
-    near(
-        "program-warning",
-        "A job's label changes in a program of one stack",
-        more("evals", 'labels={"a": "b"}'),
-        may=("submission-changed",),
     ),
     near(
         "job-code-changed | code-contract-broken",

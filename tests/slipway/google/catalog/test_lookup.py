@@ -137,7 +137,7 @@ def test_an_unknown_template_gets_a_suggestion() -> None:
         find_template(catalog, "dask-digit")
     assert "'dask-digit' not found" in error.value.what and "prod @ 3f9c2e1" in error.value.what
     assert error.value.why == "the catalog has dask-digits, tune-digits"
-    assert error.value.fix == "template='dask-digits'"
+    assert error.value.fix == "slipway.submit('dask-digits')"
     assert error.value.exit_code == 2
 
 
