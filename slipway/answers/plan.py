@@ -30,6 +30,7 @@ from slipway.model.prices import UNKNOWN, Price, dollars
 from slipway.model.season import moment_in_words
 
 _MOST_NAMED = 2
+_MOST_WORDS = 30
 _LONGEST = 30
 _LONGEST_DETAIL = 200
 _SOON = timedelta(days=7)
@@ -231,8 +232,14 @@ def _of(kind: str, plan: ClusterPlan, sentence: str, fix: str = "", *, grade: Gr
     return replace(found, details=details, facts={"jobs": len(distinct(plan.jobs)), "users": users(plan.jobs)})
 
 
-def _phrases(*phrases: str) -> str:
-    return "; ".join(filter(None, phrases))
+def _phrases(first: str, *others: str) -> str:
+    """Return the phrases as one sentence, the most important first; what makes it too long is left out."""
+    sentence = first
+    for phrase in filter(None, others):
+        longer = f"{sentence}; {phrase}"
+        if len(longer.split()) <= _MOST_WORDS:
+            sentence = longer
+    return sentence
 
 
 def _phrase(start: str, value: str, end: str = "") -> str:
@@ -280,9 +287,9 @@ def _replaced(plan: ClusterPlan) -> Finding:
         billed = _phrase("billed twice until the end of ", unfinished, f" ({dollars(price)})")
     sentence = _phrases(
         f"replace (create before delete): {_edits_text(plan)}",
-        _phrase("needs ", needed, " now"),
-        _phrase("the deployed cluster ", plan.loss),
         billed,
+        _phrase("the deployed cluster ", plan.loss),
+        _phrase("needs ", needed, " now"),
     )
     grade = Grade.NOTE if plan.is_continued else Grade.WARNING
     found = _of("cluster-replaced", plan, sentence, grade=grade, key=_first_key(plan))
@@ -292,9 +299,9 @@ def _replaced(plan: ClusterPlan) -> Finding:
 
 def _replaced_in_place(plan: ClusterPlan) -> Finding:
     sentence = _phrases(
-        f"replace (delete before create): {_edits_text(plan)}. There is no pool until the new cluster runs",
+        f"replace (delete before create): {_edits_text(plan)}; there is no pool meanwhile",
+        _phrase("`up` is rejected until the end of ", jobs_text(plan.jobs)),
         _phrase("", machines_text(_scarce(plan.held)), " may not be available again"),
-        _phrase("the deployment is rejected until it is idle: ", jobs_text(plan.jobs)),
     )
     grade = Grade.BLOCKING if plan.jobs or _scarce(plan.held) else Grade.WARNING
     if plan.is_continued:

@@ -60,8 +60,8 @@ def test_a_cluster_is_replaced() -> None:
     (part,) = found(facts(OLD), facts(NEW, kept(OLD, JOB)), jobs=[JOB]).values()
     assert (part.kind, part.subject, part.grade) == ("cluster-replaced", "cluster h100", WARNING)
     assert part.sentence == (
-        "replace (create before delete): `pools.workers.replicas.max` 4 → 6; needs 1 `a3-highgpu-8g` now; "
-        "billed twice until the end of job `tune` (ada) ($101.14/h)"
+        "replace (create before delete): `pools.workers.replicas.max` 4 → 6; "
+        "billed twice until the end of job `tune` (ada) ($101.14/h); needs 1 `a3-highgpu-8g` now"
     )
     assert part.field == "slipway:persistentResources.h100.pools.workers.replicas.max"
     assert (part.facts["users"], part.facts["jobs"], round(part.cost)) == (("ada",), 1, 101)
@@ -74,7 +74,7 @@ def test_in_place_replacement_is_blocking_and_rejected_while_jobs_run() -> None:
     old = replace(OLD, replacement=IN_PLACE)
     assert found(facts(old), facts(new))["cluster-replaced"].grade is BLOCKING
     rejected = found(facts(old), facts(new, kept(OLD, JOB)), jobs=[JOB])["cluster-replaced"]
-    assert rejected.grade is BLOCKING and "rejected until it is idle: job `tune` (ada)" in rejected.sentence
+    assert rejected.grade is BLOCKING and "rejected until the end of job `tune` (ada)" in rejected.sentence
 
 
 def test_a_deployment_that_continues_an_interrupted_one_does_no_new_harm() -> None:
