@@ -20,8 +20,8 @@ from slipway.reviewing.change.files import Files, Sides, printable
 from slipway.reviewing.change.lines import changed_lines, is_harmless
 
 KIND = KINDS["job-code-changed"]
-_WITHOUT_EFFECT = re.compile(
-    r"(.*/)?(test_[^/]*|[^/]*_test\.py|conftest\.py|tests/.*|.*\.(md|lock|py[co]|sw[op])|requirements[^/]*|\.gitignore|.*~"
+WITHOUT_EFFECT = re.compile(
+    r"(.*/)?(test_[^/]*|[^/]*_test\.py|conftest\.py|tests/.*|.*\.(md|lock|py[co]|sw[op])|requirements[^/]*|\.(git|slipway)ignore|.*~"
     r"|\.DS_Store|(__pycache__|[^/]*\.egg-info|\.(pytest_cache|mypy_cache|ruff_cache|ipynb_checkpoints))/.*)",
     re.DOTALL,
 )
@@ -111,10 +111,15 @@ def _changed_package(old: Template, new: Template, files: Files) -> Iterator[Fin
     subject = Subject("template", new.name)
     edited = _edited(old, new, files)
     if edited:
-        details = chain.from_iterable(changed_lines(path, files.texts.get(path, Sides())) for path in edited)
+        lines = chain.from_iterable(changed_lines(path, files.texts.get(path, Sides())) for path in edited)
+        details = chain(_repacked(new, files), lines)
         shown = _listed(map(printable, edited))
         finding = KIND.of(subject, f"new jobs run edited code: {shown}", files=len(edited))
         yield replace(finding, details=tuple(islice(details, _MOST_DETAILS)))
+        return
+    repacked = list(_repacked(new, files))
+    if repacked:
+        yield KIND.of(subject, "; ".join(repacked))
         return
     before = _modules(old)
     after = _modules(new)
@@ -137,14 +142,27 @@ def _listed(names: Iterable[str]) -> str:
 def _edited(old: Template, new: Template, files: Files) -> list[str]:
     """Return the touched files of its code that can change what jobs do."""
     roots = (*folders(new, files.code), *folders(old, files.code_before))
-    candidates = filterfalse(_WITHOUT_EFFECT.fullmatch, sorted(files.touched - _moved(files)))
+    candidates = filterfalse(WITHOUT_EFFECT.fullmatch, sorted(files.touched - _moved(files)))
     found = []
     for path in candidates:
         # A file that can't be read may have any effect.
         sides = files.texts.get(path, _UNKNOWN)
-        if path.startswith(roots) and not is_harmless(path, sides):
+        if path.startswith(roots) and path not in files.left_out and not is_harmless(path, sides):
             found.append(path)
     return found
+
+
+def _repacked(template: Template, files: Files) -> Iterator[str]:
+    """Yield the effect of edited lists of what is not packed."""
+    effects = {
+        "new jobs no longer have": files.left_out - files.left_out_before,
+        "new jobs also have": files.left_out_before - files.left_out,
+    }
+    for effect, paths in effects.items():
+        own = (path for path in sorted(paths) if path.startswith(folders(template, files.code)))
+        shown = _listed(map(printable, filterfalse(WITHOUT_EFFECT.fullmatch, own)))
+        if shown:
+            yield f"{effect} {shown}"
 
 
 def _is_same_code(old: Template, new: Template, files: Files) -> bool:
