@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from slipway.authoring.packages.working_tree import IGNORES
 
-_PART = re.compile(r"(\*\*/|/\*\*$|\*|\?|\[[^]]+\]|\\.)")
+_PART = re.compile(r"(\*\*/|/\*\*$|\*|\?|\[[^]]+\]|\[|\\.)")
 _MEANING = {"**/": "(?:.*/)?", "/**": "/.*", "*": "[^/]*", "?": "[^/]"}
 
 
@@ -18,14 +18,12 @@ _MEANING = {"**/": "(?:.*/)?", "/**": "/.*", "*": "[^/]*", "?": "[^/]"}
 class _Pattern:
     """A line of a list."""
 
-    #: The list's own folder, `jobs/lora/`.
-    folder: str
     path: re.Pattern[str]
     is_kept: bool
 
     def names(self, path: str) -> bool:
         """Return whether it names a file, or a folder that has the file."""
-        return path.startswith(self.folder) and self.path.match(path[len(self.folder) :]) is not None
+        return self.path.match(path) is not None
 
 
 def left_out(texts: Mapping[str, str], paths: Iterable[str]) -> frozenset[str]:
@@ -39,12 +37,14 @@ def left_out(texts: Mapping[str, str], paths: Iterable[str]) -> frozenset[str]:
     # A list of an inner folder is read later: the last pattern that names a file decides.
     for path in sorted(filter(_is_list, texts), key=len):
         patterns += _patterns(path.removesuffix(IGNORES), texts[path])
-    found = set()
-    for path in paths if patterns else ():
-        deciding = [pattern for pattern in patterns if pattern.names(path)]
-        if deciding and not deciding[-1].is_kept:
-            found.add(path)
-    return frozenset(found)
+    found = set(paths)
+    kept = set(found)
+    for pattern in patterns:
+        named = set(filter(pattern.names, found))
+        kept -= named
+        if pattern.is_kept:
+            kept |= named
+    return frozenset(found - kept)
 
 
 def _is_list(path: str) -> bool:
@@ -56,24 +56,24 @@ def _patterns(folder: str, text: str) -> Iterator[_Pattern]:
     for line in map(str.rstrip, text.splitlines()):
         if line and not line.startswith("#"):
             bare = line.removeprefix("!")
-            yield _Pattern(folder, _compiled(bare), is_kept=bare != line)
+            yield _Pattern(_compiled(folder, bare), is_kept=bare != line)
 
 
 @cache
-def _compiled(line: str) -> re.Pattern[str]:
-    """Return the expression for a pattern of git, without a leading `!`."""
+def _compiled(folder: str, line: str) -> re.Pattern[str]:
+    """Return the expression for a pattern of git in a folder's list, without a leading `!`."""
     body = line.rstrip("/")
     start = "" if "/" in body else "(?:.*/)?"
     end = "/" if line.endswith("/") else "(?:/|$)"
-    parts = [_meaning(part) for part in _PART.split(body.removeprefix("/"))]
+    parts = map(_meaning, _PART.split(body.removeprefix("/")))
     try:
-        return re.compile(f"{start}{''.join(parts)}{end}")
+        return re.compile(f"{re.escape(folder)}{start}{''.join(parts)}{end}")
     except re.error:
         return re.compile("(?!)")
 
 
 def _meaning(part: str) -> str:
-    if part.startswith("[") and part.endswith("]"):
+    if part.startswith("["):
         return part.replace("[!", "[^", 1)
     if part.startswith("\\"):
         return re.escape(part[1:])

@@ -122,23 +122,26 @@ def _packages(template: Template) -> set[str]:
 
 def _start_problems(start: Start, code: JobCode) -> Iterator[str]:
     fail = f"new jobs fail: `{start.module}`"
+    passes = f" of role `{start.role}`" if start.role else ""
     unknown = start.values.keys() - code.flags if code.flags else set()
     for name in sorted(unknown):
-        yield f"{fail} does not know the argument `{name}`"
+        yield f"{fail} does not know the argument `{name}`{passes}"
     for argument in code.arguments(start.module):
         for problem in _argument_problems(argument, start):
-            yield f"{fail} {problem}"
+            yield f"new jobs fail: {problem}"
     positions = code.positions(start.module)
     if positions > start.count:
-        yield f"{fail} reads {positions} arguments, and {start.count} are passed"
+        yield f"{fail} reads {positions} arguments{passes}, and {start.count} are passed"
 
 
 def _argument_problems(argument: Argument, start: Start) -> Iterator[str]:
     if argument.is_required and start.values.keys().isdisjoint(argument.names):
-        yield f"requires `{argument.names[-1]}`, which is not passed"
+        passing = f"role `{start.role}` does not pass" if start.role else "the template does not pass"
+        yield f"{passing} `{argument.names[-1]}`, which `{start.module}` requires"
     values = chain.from_iterable(start.values.get(name, ()) for name in argument.names)
     for value in filterfalse(argument.accepts, values):
-        yield f"does not accept `{argument.names[-1]}={value}`"
+        of_role = f" of role `{start.role}`" if start.role else ""
+        yield f"`{start.module}` does not accept `{argument.names[-1]}={value}`{of_role}"
 
 
 def _missing_imports(start: str, code: JobCode) -> Iterator[str]:

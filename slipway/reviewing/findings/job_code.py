@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, filterfalse, islice
+from itertools import chain, filterfalse, islice, repeat
 from typing import Any
 
 from slipway.answers.comparison import Comparison
@@ -41,6 +41,8 @@ class Start:
     values: Mapping[str, list[str]]
     #: The number of arguments.
     count: int
+    #: The role of the worker pool; empty if the template has one alone.
+    role: str = ""
 
 
 def tasks(template: Template) -> Iterator[Mapping[str, Any]]:
@@ -58,11 +60,12 @@ def starts(template: Template) -> Iterator[Start]:
     for offer in template.offers:
         searched = every(offer.request.get("studySpec", {}).get("parameters"))
         trials = [f"--{parameter.get('parameterId')}" for parameter in searched]
-        for task in _tasks(offer):
+        roles = offer.roles if len(offer.roles) > 1 else ()
+        for role, task in zip(chain(roles, repeat("")), _tasks(offer), strict=False):
             launched = Launched.of(task) or Launched(str(task.get("pythonModule", "")), list(task.get("args", ())), [])
             arguments = [*map(str, launched.arguments), *trials]
             if launched.module:
-                yield Start(launched.module, _values(arguments, template, offer), len(arguments))
+                yield Start(launched.module, _values(arguments, template, offer), len(arguments), role)
 
 
 def _values(arguments: list[str], template: Template, offer: Offer) -> Mapping[str, list[str]]:
