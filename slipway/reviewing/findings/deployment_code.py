@@ -27,7 +27,9 @@ _OWN_SUBJECTS = (
     (re.compile(r"(policy)/.*"), "code of the"),
 )
 _YAML = (".yaml", ".yml")
-_FROM_STACK_FILE = re.compile(r"encryptionsalt|secretsprovider|encryptedkey|config\.(?!slipway:).*")
+_FROM_STACK_FILE = re.compile(
+    r"encryptionsalt|secretsprovider|encryptedkey|environment(?:\..*)?|config\.(?!slipway:).*"
+)
 _HARMLESS_KEYS = re.compile(r"config\.gcp:(project|region|addPulumiAttributionLabel)|(.*\.)?description")
 
 
