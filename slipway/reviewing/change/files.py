@@ -187,13 +187,16 @@ def _with_texts(files: Files, head: Path) -> Files:
             unread.add(path)
         else:
             texts[path] = Sides(before, after)
-    is_used = any(path.startswith(("jobs/", "templates/", "stacks/")) for path in touched)
     files = replace(files, links=links, texts=texts, unread=frozenset(unread))
-    if not is_used:
-        return files
+    is_used = any(path.startswith(("jobs/", "templates/", "stacks/")) for path in touched)
+    return _with_code(files, head) if is_used else files
+
+
+def _with_code(files: Files, head: Path) -> Files:
     listed = frozenset(_of_jobs_and_templates(head))
     code = {path: _text(head / path) or "" for path in sorted(filter(is_code, listed))}
-    return replace(files, code=code, of_jobs=frozenset(path for path in listed if path.startswith("jobs/")))
+    of_jobs = frozenset(path for path in listed if path.startswith("jobs/"))
+    return replace(files, code=code, of_jobs=of_jobs)
 
 
 def _text(place: Path) -> str | None:

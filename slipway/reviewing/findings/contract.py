@@ -15,10 +15,11 @@ from slipway.model.findings.kinds import KINDS
 from slipway.model.labels import INPUT
 from slipway.model.machines.images import PrebuiltImage, images_of
 from slipway.model.rules.code import SCRIPT
-from slipway.reviewing.change.files import Files, printable
+from slipway.reviewing.change.files import Files
 from slipway.reviewing.change.pins import package
-from slipway.reviewing.change.python_code import Argument, JobCode, module_of
-from slipway.reviewing.findings.job_code import WITHOUT_EFFECT, Start, folders, source_file, starts, tasks
+from slipway.reviewing.change.python_code import Argument, JobCode
+from slipway.reviewing.findings.job_code import Start, folders, starts, tasks
+from slipway.reviewing.findings.packed_files import imported_modules, package_problems
 from slipway.reviewing.findings.results import losses, moved_outputs
 
 _OF_PLATFORM = re.compile(
@@ -44,9 +45,6 @@ _MODULES = {"scikit-learn": "sklearn", "opencv-python": "cv2", "python-dateutil"
 _REQUIRES = re.compile(r"""requires-python\s*=\s*["']\s*>=?\s*3\.(\d+)""")
 _NAME = re.compile(r"^[A-Za-z0-9][\w.-]*")
 _INPUT = re.compile(INPUT)
-_READ = re.compile(r"""["'](?:[^"'\s]*/)?([^"'/\s]+\.[^"'/\s]+)["']""")
-"""Names of files as text."""
-_SCRIPTS = re.compile(r"([\w-]+)\.py\b")
 _NO_TEMPLATE = Template("", "", "", (), (), ())
 _FIX = "change the code and its template together"
 
@@ -89,7 +87,7 @@ def _problems(template: Template, code: JobCode, texts: Mapping[str, str], left_
             yield from _missing_imports(start.module, code)
     lacking = {path for path in left_out if path.startswith(folders(template, texts))}
     if lacking:
-        yield from _left_out_problems(template, code, texts, lacking)
+        yield from package_problems(template, code, texts, lacking)
     for image in _images(template):
         yield from _python_problems(image, template, code, texts)
 
@@ -146,39 +144,10 @@ def _argument_problems(argument: Argument, start: Start) -> Iterator[str]:
 
 def _missing_imports(start: str, code: JobCode) -> Iterator[str]:
     """Follow the imports of the folders' own modules."""
-    for name in _imported(start, code):
+    for name in imported_modules(start, code):
         parent, _, last = name.rpartition(".")
         if name not in code.known and last not in code.files.get(parent, ""):
             yield f"new jobs fail: they import `{name}`, which does not exist"
-
-
-def _imported(start: str, code: JobCode) -> list[str]:
-    """Return a module with all that it imports of the folders' own modules, and what these import."""
-    names = [start]
-    for name in names:
-        imported = filter(code.is_own, (*code.imports(name), name.rpartition(".")[0]))
-        names += {*imported} - {*names}
-    return names
-
-
-def _left_out_problems(template: Template, code: JobCode, texts: Mapping[str, str], lacking: set[str]) -> Iterator[str]:
-    """Compare the files that the package leaves out with those that its code imports and reads."""
-    imported: set[str] = set()
-    for start in starts(template):
-        imported.update(_imported(start.module, code))
-        if start.module == SCRIPT:
-            # A script imports the files beside it, and its command names it.
-            imported |= code.imported
-            imported.update(_SCRIPTS.findall(texts.get(source_file(template), "")))
-    packed = {path: text for path, text in texts.items() if path not in lacking}
-    own = filterfalse(WITHOUT_EFFECT.fullmatch, packed)
-    read = set(_READ.findall(JobCode.within({path: packed[path] for path in own}, folders(template, texts)).text))
-    for path in sorted(filterfalse(WITHOUT_EFFECT.fullmatch, lacking)):
-        module = module_of(path)
-        if not imported.isdisjoint({module, module.rpartition(".")[2]}):
-            yield f"new jobs fail: the package leaves out `{printable(path)}`, which the code imports"
-        elif path.rpartition("/")[2] in read:
-            yield f"the package leaves out `{printable(path)}`, which the code reads"
 
 
 def _unset_variables(template: Template, code: JobCode) -> frozenset[str]:
