@@ -85,9 +85,7 @@ def _problems(template: Template, code: JobCode, texts: Mapping[str, str], left_
         yield from _start_problems(start, code)
         if start.module != SCRIPT:
             yield from _missing_imports(start.module, code)
-    lacking = {path for path in left_out if path.startswith(folders(template, texts))}
-    if lacking:
-        yield from package_problems(template, code, texts, lacking)
+    yield from package_problems(template, code, texts, left_out)
     for image in _images(template):
         yield from _python_problems(image, template, code, texts)
 
@@ -120,26 +118,23 @@ def _packages(template: Template) -> set[str]:
 
 def _start_problems(start: Start, code: JobCode) -> Iterator[str]:
     fail = f"new jobs fail: `{start.module}`"
-    passes = f" of role `{start.role}`" if start.role else ""
     unknown = start.values.keys() - code.flags if code.flags else set()
     for name in sorted(unknown):
-        yield f"{fail} does not know the argument `{name}`{passes}"
+        yield f"{fail} does not know the argument `{name}` of {start.passer}"
     for argument in code.arguments(start.module):
         for problem in _argument_problems(argument, start):
             yield f"new jobs fail: {problem}"
     positions = code.positions(start.module)
     if positions > start.count:
-        yield f"{fail} reads {positions} arguments{passes}, and {start.count} are passed"
+        yield f"{fail} reads {positions} arguments, and {start.passer} passes {start.count}"
 
 
 def _argument_problems(argument: Argument, start: Start) -> Iterator[str]:
     if argument.is_required and start.values.keys().isdisjoint(argument.names):
-        passing = f"role `{start.role}` does not pass" if start.role else "the template does not pass"
-        yield f"{passing} `{argument.names[-1]}`, which `{start.module}` requires"
+        yield f"{start.passer} does not pass `{argument.names[-1]}`, which `{start.module}` requires"
     values = chain.from_iterable(start.values.get(name, ()) for name in argument.names)
     for value in filterfalse(argument.accepts, values):
-        of_role = f" of role `{start.role}`" if start.role else ""
-        yield f"`{start.module}` does not accept `{argument.names[-1]}={value}`{of_role}"
+        yield f"`{start.module}` does not accept `{argument.names[-1]}={value}` of {start.passer}"
 
 
 def _missing_imports(start: str, code: JobCode) -> Iterator[str]:

@@ -41,8 +41,8 @@ class Start:
     values: Mapping[str, list[str]]
     #: The number of arguments.
     count: int
-    #: The role of the worker pool; empty if the template has one alone.
-    role: str = ""
+    #: The passer of the arguments: a role such as `` role `workers` ``, or the template if it has one role alone.
+    passer: str = "the template"
 
 
 def tasks(template: Template) -> Iterator[Mapping[str, Any]]:
@@ -60,12 +60,14 @@ def starts(template: Template) -> Iterator[Start]:
     for offer in template.offers:
         searched = every(offer.request.get("studySpec", {}).get("parameters"))
         trials = [f"--{parameter.get('parameterId')}" for parameter in searched]
-        roles = offer.roles if len(offer.roles) > 1 else ()
-        for role, task in zip(chain(roles, repeat("")), _tasks(offer), strict=False):
+        named = map("role `{}`".format, offer.roles)
+        several = len(offer.roles) > 1
+        passers = chain(named if several else (), repeat(Start.passer))
+        for passer, task in zip(passers, _tasks(offer), strict=False):
             launched = Launched.of(task) or Launched(str(task.get("pythonModule", "")), list(task.get("args", ())), [])
             arguments = [*map(str, launched.arguments), *trials]
             if launched.module:
-                yield Start(launched.module, _values(arguments, template, offer), len(arguments), role)
+                yield Start(launched.module, _values(arguments, template, offer), len(arguments), passer)
 
 
 def _values(arguments: list[str], template: Template, offer: Offer) -> Mapping[str, list[str]]:
@@ -114,21 +116,16 @@ def _changed_package(old: Template, new: Template, files: Files) -> Iterator[Fin
     subject = Subject("template", new.name)
     edited = _edited(old, new, files)
     if edited:
-        lines = chain.from_iterable(changed_lines(path, files.texts.get(path, Sides())) for path in edited)
-        details = chain(_repacked(new, files), lines)
-        shown = _listed(map(printable, edited))
+        details = chain.from_iterable(changed_lines(path, files.texts.get(path, Sides())) for path in edited)
+        shown = listed(map(printable, edited))
         finding = KIND.of(subject, f"new jobs run edited code: {shown}", files=len(edited))
         yield replace(finding, details=tuple(islice(details, _MOST_DETAILS)))
-        return
-    repacked = list(_repacked(new, files))
-    if repacked:
-        yield KIND.of(subject, "; ".join(repacked))
         return
     before = _modules(old)
     after = _modules(new)
     is_known = all((before, after))
     if is_known and before != after and not _is_same_code(old, new, files):
-        sentence = f"new jobs run other code: module {_listed(after)} instead of {_listed(before)}"
+        sentence = f"new jobs run other code: module {listed(after)} instead of {listed(before)}"
         yield KIND.of(subject, sentence)
     elif new.package not in ("", old.package) and not files.touched:
         yield KIND.of(subject, "new jobs run another package of code; its files are not known")
@@ -138,34 +135,21 @@ def _modules(template: Template) -> list[str]:
     return sorted({start.module for start in starts(template)})
 
 
-def _listed(names: Iterable[str]) -> str:
+def listed(names: Iterable[str]) -> str:
     return few(map("`{}`".format, names))
 
 
 def _edited(old: Template, new: Template, files: Files) -> list[str]:
     """Return the touched files of its code that can change what jobs do."""
     roots = (*folders(new, files.code), *folders(old, files.code_before))
-    candidates = filterfalse(WITHOUT_EFFECT.fullmatch, sorted(files.touched - _moved(files)))
+    candidates = filterfalse(WITHOUT_EFFECT.fullmatch, sorted(files.touched - _moved(files) - files.left_out))
     found = []
     for path in candidates:
         # A file that can't be read may have any effect.
         sides = files.texts.get(path, _UNKNOWN)
-        if path.startswith(roots) and path not in files.left_out and not is_harmless(path, sides):
+        if path.startswith(roots) and not is_harmless(path, sides):
             found.append(path)
     return found
-
-
-def _repacked(template: Template, files: Files) -> Iterator[str]:
-    """Yield the effect of edited lists of what is not packed."""
-    effects = {
-        "new jobs no longer have": files.left_out - files.left_out_before,
-        "new jobs also have": files.left_out_before - files.left_out,
-    }
-    for effect, paths in effects.items():
-        own = (path for path in sorted(paths) if path.startswith(folders(template, files.code)))
-        shown = _listed(map(printable, filterfalse(WITHOUT_EFFECT.fullmatch, own)))
-        if shown:
-            yield f"{effect} {shown}"
 
 
 def _is_same_code(old: Template, new: Template, files: Files) -> bool:

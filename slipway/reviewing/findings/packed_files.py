@@ -6,15 +6,32 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from itertools import filterfalse
 
+from slipway.answers.comparison import Comparison
 from slipway.model.catalog.template import Template
+from slipway.model.findings.finding import Finding, Subject
 from slipway.model.rules.code import SCRIPT
-from slipway.reviewing.change.files import printable
+from slipway.reviewing.change.files import Files, printable
 from slipway.reviewing.change.python_code import JobCode, module_of
-from slipway.reviewing.findings.job_code import WITHOUT_EFFECT, folders, source_file, starts
+from slipway.reviewing.findings.job_code import KIND, WITHOUT_EFFECT, folders, listed, source_file, starts
 
 _READ = re.compile(r"""["'](?:[^"'\s]*/)?([^"'/\s]+\.[^"'/\s]+)["']""")
 """Names of files as text."""
 _SCRIPTS = re.compile(r"([\w-]+)\.py\b")
+
+
+def repacked(comparison: Comparison, files: Files) -> Iterator[Finding]:
+    """Compare which files of a job an edited list keeps out of its package."""
+    effects = {
+        "new jobs no longer have": files.left_out - files.left_out_before,
+        "new jobs also have": files.left_out_before - files.left_out,
+    }
+    for name, template in comparison.new.templates.items():
+        own = folders(template, files.code)
+        for effect, paths in effects.items():
+            packed = filterfalse(WITHOUT_EFFECT.fullmatch, sorted(paths))
+            shown = listed(printable(path) for path in packed if path.startswith(own))
+            if shown:
+                yield KIND.of(Subject("template", name), f"{effect} {shown}")
 
 
 def imported_modules(start: str, code: JobCode) -> list[str]:
@@ -30,7 +47,10 @@ def package_problems(
     template: Template, code: JobCode, texts: Mapping[str, str], lacking: Iterable[str]
 ) -> Iterator[str]:
     """Compare the files that the package leaves out with those that its code imports and reads."""
-    missing = set(filterfalse(WITHOUT_EFFECT.fullmatch, lacking))
+    own = folders(template, texts)
+    missing = {path for path in filterfalse(WITHOUT_EFFECT.fullmatch, lacking) if path.startswith(own)}
+    if not missing:
+        return
     imported = _all_imported(template, code, texts)
     read = _read(template, texts, missing)
     for path in sorted(missing):
