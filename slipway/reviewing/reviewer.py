@@ -24,6 +24,7 @@ from slipway.model.findings.kinds import KINDS
 from slipway.model.labels import UNKNOWN_COMMIT, Revision
 from slipway.model.origin import Origin
 from slipway.reviewing.change.change import Change
+from slipway.reviewing.change.stack_file import settings_without_facts
 from slipway.reviewing.findings.files import file_findings
 from slipway.reviewing.rejection import preview_rejection
 from slipway.reviewing.review import Review, refuses, weight
@@ -60,7 +61,7 @@ def review(change: Change) -> Review:
     costs = _attempt(failed, "cost", lambda: cost.costs(comparison), None)
     quota_line = _attempt(failed, "quota", lambda: quota.quota_text(comparison), "")
     policy_line = _attempt(failed, "policy", lambda: policy.policy_text(comparison), "")
-    rows: tuple[Setting, ...] = _attempt(failed, "settings", lambda: settings(comparison), ())
+    rows: tuple[Setting, ...] = _attempt(failed, "settings", lambda: _settings(change), ())
     # The program's warnings may have any content and length.
     quoted = first_lines((short(warning, _LONGEST_LINE) for warning in preview.warnings), _MOST_WARNINGS)
     whole = Review(
@@ -85,6 +86,14 @@ def review(change: Change) -> Review:
         deployed=_deployed_commits(comparison),
     )
     return mask(whole, comparison)
+
+
+def _settings(change: Change) -> tuple[Setting, ...]:
+    """Return all changed settings: those of the facts, then those that the stack file alone has."""
+    rows = settings(change.comparison)
+    known = {row.key for row in rows}
+    others = settings_without_facts(change.comparison.stack, change.files)
+    return (*rows, *[row for row in others if row.key not in known])
 
 
 def _attempt(failed: list[str], name: str, compute: Callable[[], T], otherwise: T) -> T:

@@ -17,6 +17,7 @@ from pathlib import Path
 
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import quoted
+from slipway.reviewing.change.left_out import left_out
 from slipway.reviewing.forge_table import FILES
 from slipway.reviewing.sources import text_of
 
@@ -30,7 +31,7 @@ STACK_FILE = re.compile(r"stacks/Pulumi\.([^/]+)\.ya?ml")
 _STATUS = re.compile(r"[ABCDMRTUX]\d*")
 _REQUIREMENTS = re.compile(r"requirements[^/]*\.(txt|in)")
 _LISTS = re.compile(rf"{_REQUIREMENTS.pattern}|(?:.*/)?(pyproject\.toml|uv\.lock|poetry\.lock)")
-_CODE = re.compile(r"(jobs|templates)/.*(\.py|/pyproject\.toml)", re.DOTALL)
+_CODE = re.compile(r"(jobs|templates)/.*(\.py|/pyproject\.toml|/\.slipwayignore)", re.DOTALL)
 ADDRESS = re.compile(r"[A-Za-z0-9._%+'-]{1,64}@([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)")
 """An address of a person or an account. The name has at most the characters that mail allows: without a limit, a long
 line of letters would be read again from each letter."""
@@ -65,14 +66,26 @@ class Files:
     texts: Mapping[str, Sides] = field(default_factory=dict)
     #: Touched files that are not text, too large or unreadable.
     unread: frozenset[str] = frozenset()
-    #: All Python files of jobs and templates after the change, and the jobs' pyproject.toml.
+    #: All Python files of jobs and templates after the change, and the jobs' pyproject.toml and .slipwayignore.
     code: Mapping[str, str] = field(default_factory=dict)
+    #: The paths of all files of jobs after the change.
+    of_jobs: frozenset[str] = frozenset()
 
     @cached_property
     def code_before(self) -> Mapping[str, str]:
         """The same files before the change."""
         edited = filter(is_code, self.texts)
         return {**self.code, **{path: self.texts[path].before for path in edited}}
+
+    @cached_property
+    def left_out(self) -> frozenset[str]:
+        """The files of jobs that no package has after the change."""
+        return left_out(self.code, self.of_jobs)
+
+    @cached_property
+    def left_out_before(self) -> frozenset[str]:
+        """Those of the same files that no package had before the change."""
+        return left_out(self.code_before, self.of_jobs)
 
     @cached_property
     def addresses(self) -> frozenset[str]:
@@ -174,9 +187,16 @@ def _with_texts(files: Files, head: Path) -> Files:
             unread.add(path)
         else:
             texts[path] = Sides(before, after)
+    files = replace(files, links=links, texts=texts, unread=frozenset(unread))
     is_used = any(path.startswith(("jobs/", "templates/", "stacks/")) for path in touched)
-    code = _code(head) if is_used else {}
-    return replace(files, links=links, texts=texts, unread=frozenset(unread), code=code)
+    return _with_code(files, head) if is_used else files
+
+
+def _with_code(files: Files, head: Path) -> Files:
+    listed = frozenset(_of_jobs_and_templates(head))
+    code = {path: _text(head / path) or "" for path in sorted(filter(is_code, listed))}
+    of_jobs = frozenset(path for path in listed if path.startswith("jobs/"))
+    return replace(files, code=code, of_jobs=of_jobs)
 
 
 def _text(place: Path) -> str | None:
@@ -193,16 +213,14 @@ def _text(place: Path) -> str | None:
     return text
 
 
-def _code(checkout: Path) -> dict[str, str]:
-    """Return the code of jobs and templates. A folder that is a link may lead anywhere."""
-    found: dict[str, str] = {}
+def _of_jobs_and_templates(checkout: Path) -> Iterator[str]:
+    """Yield the files of jobs and templates. A folder that is a link may lead anywhere."""
     folders = [checkout / name for name in ("jobs", "templates") if not is_link(name, checkout)]
     for top, _, names in chain.from_iterable(map(os.walk, folders)):
-        for name in sorted(names):
+        for name in names:
             path = Path(top, name).relative_to(checkout).as_posix()
-            if is_code(path) and is_own(path, checkout):
-                found[path] = _text(checkout / path) or ""
-    return found
+            if is_own(path, checkout):
+                yield path
 
 
 def is_link(file: str, checkout: Path) -> bool:

@@ -56,8 +56,8 @@ class LeafEdit:
 @lru_cache(maxsize=64)
 def leaf_edits(sides: Sides) -> tuple[LeafEdit, ...]:
     """Return the values that differ, in order. A text that can't be read is one value."""
-    old = _leaves(sides.before)
-    new = _leaves(sides.after)
+    old = leaves(sides.before)
+    new = leaves(sides.after)
     differing = dict(old.items() ^ new.items())
     paths = filter(differing.__contains__, dict.fromkeys((*new, *old)))
     edits = [LeafEdit(path, old.get(path, ""), new.get(path, "")) for path in paths]
@@ -66,7 +66,8 @@ def leaf_edits(sides: Sides) -> tuple[LeafEdit, ...]:
     return tuple(edits)
 
 
-def _leaves(text: str) -> dict[Path, str]:
+def leaves(text: str) -> dict[Path, str]:
+    """Return each value of a YAML text by its place, or the whole text if it can't be read."""
     import yaml  # Needed only for an edited YAML file.
 
     whole: dict[Path, str] = {("text",): text}
@@ -75,14 +76,14 @@ def _leaves(text: str) -> dict[Path, str]:
     try:
         _require_small(yaml.parse(text, Loader=yaml.SafeLoader))
         budget = _Budget(_MOST_NODES)
-        leaves: dict[Path, str] = {}
+        found: dict[Path, str] = {}
         # A file of GitLab can have a header of its own, which is a document.
         for number, root in enumerate(yaml.compose_all(text, Loader=yaml.SafeLoader)):
             start = (f"document {number}",) if number else ()
-            leaves.update(_walk(root, start, budget))
+            found.update(_walk(root, start, budget))
     except (yaml.YAMLError, ValueError):
         return whole
-    return leaves
+    return found
 
 
 def _require_small(events: Iterable[Any]) -> None:

@@ -75,8 +75,8 @@ class JobCode:
         files = {}
         for path, text in texts.items():
             if path.startswith(folders) and path.endswith(".py") and len(text) <= MOST_READ:
-                files[_module(path)] = text
-        return cls(files, frozenset(_module(folder.rstrip("/")) for folder in folders))
+                files[module_of(path)] = text
+        return cls(files, frozenset(module_of(folder.rstrip("/")) for folder in folders))
 
     @cached_property
     def text(self) -> str:
@@ -173,7 +173,8 @@ class JobCode:
         return ""
 
 
-def _module(path: str) -> str:
+def module_of(path: str) -> str:
+    """Return `lora.task` for `jobs/lora/task.py`."""
     return path.removeprefix("jobs/").removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 

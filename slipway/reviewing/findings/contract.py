@@ -19,6 +19,7 @@ from slipway.reviewing.change.files import Files
 from slipway.reviewing.change.pins import package
 from slipway.reviewing.change.python_code import Argument, JobCode
 from slipway.reviewing.findings.job_code import Start, folders, starts, tasks
+from slipway.reviewing.findings.packed_files import imported_modules, package_problems
 from slipway.reviewing.findings.results import losses, moved_outputs
 
 _OF_PLATFORM = re.compile(
@@ -61,10 +62,10 @@ def _of_template(old: Template, new: Template, files: Files) -> Iterator[Finding
     unset: frozenset[str] = frozenset()
     # Code that is not in the repository is unknown.
     if after.files:
-        problems += _problems(new, after, files.code)
+        problems += _problems(new, after, files.code, files.left_out)
         problems += losses(old, new, before, after)
         unset = _unset_variables(new, after) - _unset_variables(old, before)
-    known = frozenset(_problems(old, before, files.code_before))
+    known = frozenset(_problems(old, before, files.code_before, files.left_out_before))
     broken = tuple(filterfalse(known.__contains__, dict.fromkeys(problems)))
     variables = map("the code needs variable `{}`, which the template does not set".format, sorted(unset))
     found = (*broken, *variables)
@@ -78,12 +79,13 @@ def _of_template(old: Template, new: Template, files: Files) -> Iterator[Finding
     yield replace(finding, details=found[1:])
 
 
-def _problems(template: Template, code: JobCode, texts: Mapping[str, str]) -> Iterator[str]:
-    """Yield why new jobs fail."""
+def _problems(template: Template, code: JobCode, texts: Mapping[str, str], left_out: frozenset[str]) -> Iterator[str]:
+    """Yield why new jobs fail. `left_out`: the files that no package has."""
     for start in starts(template):
         yield from _start_problems(start, code)
         if start.module != SCRIPT:
             yield from _missing_imports(start.module, code)
+    yield from package_problems(template, code, texts, left_out)
     for image in _images(template):
         yield from _python_problems(image, template, code, texts)
 
@@ -118,32 +120,29 @@ def _start_problems(start: Start, code: JobCode) -> Iterator[str]:
     fail = f"new jobs fail: `{start.module}`"
     unknown = start.values.keys() - code.flags if code.flags else set()
     for name in sorted(unknown):
-        yield f"{fail} does not know the argument `{name}`"
+        yield f"{fail} does not know the argument `{name}` of {start.passer}"
     for argument in code.arguments(start.module):
         for problem in _argument_problems(argument, start):
-            yield f"{fail} {problem}"
+            yield f"new jobs fail: {problem}"
     positions = code.positions(start.module)
     if positions > start.count:
-        yield f"{fail} reads {positions} arguments, and {start.count} are passed"
+        yield f"{fail} reads {positions} arguments, and {start.passer} passes {start.count}"
 
 
 def _argument_problems(argument: Argument, start: Start) -> Iterator[str]:
     if argument.is_required and start.values.keys().isdisjoint(argument.names):
-        yield f"requires `{argument.names[-1]}`, which is not passed"
+        yield f"{start.passer} does not pass `{argument.names[-1]}`, which `{start.module}` requires"
     values = chain.from_iterable(start.values.get(name, ()) for name in argument.names)
     for value in filterfalse(argument.accepts, values):
-        yield f"does not accept `{argument.names[-1]}={value}`"
+        yield f"`{start.module}` does not accept `{argument.names[-1]}={value}` of {start.passer}"
 
 
 def _missing_imports(start: str, code: JobCode) -> Iterator[str]:
     """Follow the imports of the folders' own modules."""
-    names = [start]
-    for name in names:
+    for name in imported_modules(start, code):
         parent, _, last = name.rpartition(".")
         if name not in code.known and last not in code.files.get(parent, ""):
             yield f"new jobs fail: they import `{name}`, which does not exist"
-        imported = filter(code.is_own, (*code.imports(name), parent))
-        names += {*imported} - {*names}
 
 
 def _unset_variables(template: Template, code: JobCode) -> frozenset[str]:

@@ -9,6 +9,7 @@ from itertools import chain, filterfalse, islice
 
 from slipway.answers.comparison import Comparison
 from slipway.base.formatting import few, first_lines
+from slipway.model.catalog.clusters import Cluster
 from slipway.model.findings.finding import Finding, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.reviewing.change.files import STACK_FILE, Files, Sides, deploys, is_list, printable
@@ -26,7 +27,9 @@ _OWN_SUBJECTS = (
     (re.compile(r"(policy)/.*"), "code of the"),
 )
 _YAML = (".yaml", ".yml")
-_FROM_STACK_FILE = re.compile(r"encryptionsalt|secretsprovider|encryptedkey|config\.(?!slipway:).*")
+_FROM_STACK_FILE = re.compile(
+    r"encryptionsalt|secretsprovider|encryptedkey|environment(?:\..*)?|config\.(?!slipway:).*"
+)
 _HARMLESS_KEYS = re.compile(r"config\.gcp:(project|region|addPulumiAttributionLabel)|(.*\.)?description")
 
 
@@ -37,19 +40,21 @@ def changed_deployment_code(comparison: Comparison, files: Files) -> Iterator[Fi
         if lines:
             changes.setdefault(_subject(path, files), {})[path] = lines
     for subject, by_path in changes.items():
-        yield _finding(subject, by_path, files)
+        yield _finding(subject, by_path, files, comparison.new.clusters)
     for path in filter(STACK_FILE.fullmatch, sorted(files.touched)):
         yield from _stack_file(STACK_FILE.sub(r"\1", path), path, files, comparison.stack)
 
 
-def _finding(subject: Subject, by_path: Mapping[str, list[str]], files: Files) -> Finding:
+def _finding(
+    subject: Subject, by_path: Mapping[str, list[str]], files: Files, clusters: Mapping[str, Cluster]
+) -> Finding:
     lines = list(chain.from_iterable(by_path.values()))
     shown = few(map("`{}`".format, map(printable, by_path)))
     usual = {"program": f"{shown} changed: the deployment or its review runs such files"}
     effects = []
     for path in by_path:
-        edits = _edits(path, files.texts.get(path, Sides()))
-        effects.append(worst_effect(edits))
+        sides = files.texts.get(path, Sides())
+        effects.append(worst_effect(_edits(path, sides), sides, clusters))
     candidates = (*effects, usual.get(subject, lines[0]))
     sentence = next(filter(None, candidates))
     finding = KIND.of(subject, sentence, "have a code owner read the change", files=len(by_path))

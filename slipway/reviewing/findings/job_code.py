@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from itertools import chain, filterfalse, islice
+from itertools import chain, filterfalse, islice, repeat
 from typing import Any
 
 from slipway.answers.comparison import Comparison
@@ -20,8 +20,8 @@ from slipway.reviewing.change.files import Files, Sides, printable
 from slipway.reviewing.change.lines import changed_lines, is_harmless
 
 KIND = KINDS["job-code-changed"]
-_WITHOUT_EFFECT = re.compile(
-    r"(.*/)?(test_[^/]*|[^/]*_test\.py|conftest\.py|tests/.*|.*\.(md|lock|py[co]|sw[op])|requirements[^/]*|\.gitignore|.*~"
+WITHOUT_EFFECT = re.compile(
+    r"(.*/)?(test_[^/]*|[^/]*_test\.py|conftest\.py|tests/.*|.*\.(md|lock|py[co]|sw[op])|requirements[^/]*|\.(git|slipway)ignore|.*~"
     r"|\.DS_Store|(__pycache__|[^/]*\.egg-info|\.(pytest_cache|mypy_cache|ruff_cache|ipynb_checkpoints))/.*)",
     re.DOTALL,
 )
@@ -41,6 +41,8 @@ class Start:
     values: Mapping[str, list[str]]
     #: The number of arguments.
     count: int
+    #: The passer of the arguments: a role such as `` role `workers` ``, or the template if it has one role alone.
+    passer: str = "the template"
 
 
 def tasks(template: Template) -> Iterator[Mapping[str, Any]]:
@@ -58,11 +60,14 @@ def starts(template: Template) -> Iterator[Start]:
     for offer in template.offers:
         searched = every(offer.request.get("studySpec", {}).get("parameters"))
         trials = [f"--{parameter.get('parameterId')}" for parameter in searched]
-        for task in _tasks(offer):
+        named = map("role `{}`".format, offer.roles)
+        several = len(offer.roles) > 1
+        passers = chain(named if several else (), repeat(Start.passer))
+        for passer, task in zip(passers, _tasks(offer), strict=False):
             launched = Launched.of(task) or Launched(str(task.get("pythonModule", "")), list(task.get("args", ())), [])
             arguments = [*map(str, launched.arguments), *trials]
             if launched.module:
-                yield Start(launched.module, _values(arguments, template, offer), len(arguments))
+                yield Start(launched.module, _values(arguments, template, offer), len(arguments), passer)
 
 
 def _values(arguments: list[str], template: Template, offer: Offer) -> Mapping[str, list[str]]:
@@ -112,7 +117,7 @@ def _changed_package(old: Template, new: Template, files: Files) -> Iterator[Fin
     edited = _edited(old, new, files)
     if edited:
         details = chain.from_iterable(changed_lines(path, files.texts.get(path, Sides())) for path in edited)
-        shown = _listed(map(printable, edited))
+        shown = listed(map(printable, edited))
         finding = KIND.of(subject, f"new jobs run edited code: {shown}", files=len(edited))
         yield replace(finding, details=tuple(islice(details, _MOST_DETAILS)))
         return
@@ -120,7 +125,7 @@ def _changed_package(old: Template, new: Template, files: Files) -> Iterator[Fin
     after = _modules(new)
     is_known = all((before, after))
     if is_known and before != after and not _is_same_code(old, new, files):
-        sentence = f"new jobs run other code: module {_listed(after)} instead of {_listed(before)}"
+        sentence = f"new jobs run other code: module {listed(after)} instead of {listed(before)}"
         yield KIND.of(subject, sentence)
     elif new.package not in ("", old.package) and not files.touched:
         yield KIND.of(subject, "new jobs run another package of code; its files are not known")
@@ -130,14 +135,14 @@ def _modules(template: Template) -> list[str]:
     return sorted({start.module for start in starts(template)})
 
 
-def _listed(names: Iterable[str]) -> str:
+def listed(names: Iterable[str]) -> str:
     return few(map("`{}`".format, names))
 
 
 def _edited(old: Template, new: Template, files: Files) -> list[str]:
     """Return the touched files of its code that can change what jobs do."""
     roots = (*folders(new, files.code), *folders(old, files.code_before))
-    candidates = filterfalse(_WITHOUT_EFFECT.fullmatch, sorted(files.touched - _moved(files)))
+    candidates = filterfalse(WITHOUT_EFFECT.fullmatch, sorted(files.touched - _moved(files) - files.left_out))
     found = []
     for path in candidates:
         # A file that can't be read may have any effect.

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from itertools import chain
 
-from slipway.reviewing.change.leaves import LeafEdit
+from slipway.base.formatting import exact_span
+from slipway.model.catalog.clusters import Cluster
+from slipway.model.cluster import CREATE_WITHIN_S
+from slipway.reviewing.change.files import Sides
+from slipway.reviewing.change.leaves import LeafEdit, leaves
 from slipway.reviewing.change.secret_values import shown
 
 _LOCK = "an interrupted `pulumi up` leaves its lock behind"
@@ -25,6 +30,16 @@ _FORK = "people without write access can run it with this repository's secrets"
 _GROUP = r"(?:concurrency(?:\.group)?|resource_group): (.+)"
 _ENVIRONMENT = r"\.environment(?:\.name)?: (.+)"
 _ALWAYS = r"(?:(?:continue-on-error|allow_failure): (?!false)|\b(?:if|when): .*always)(.*)"
+_PIPED = (
+    r"(?:\.run|\.sh): (?![\s\S]*(?:pipefail|PIPESTATUS))[\s\S]*?"
+    r"(--gate\b|\bpulumi +up\b)(?:[^\n|;&]|>&|(?<=\\)\n)*\|(?!\|)"
+)
+_BASH = re.compile(r"^\s*(?:- +)?shell: *['\"]?bash['\"]?\s*$", re.MULTILINE)
+"""A shell that stops at the failure of a pipe by itself."""
+_DEPLOYS = re.compile(r"\bpulumi +up\b|\buses: .*\bpulumi/actions\b")
+_SPAN = re.compile(r"(\d+) *(h|m|d|$)")
+_MOST_MINUTES = 60 * 24 * 365
+_MINUTES = {"d": 1440, "h": 60, "m": 1, "": 1}
 Describe = Callable[[LeafEdit, str], str]
 
 
@@ -58,7 +73,7 @@ def _loses(pattern: str, describe: Describe) -> Rule:
     return Rule(pattern, describe, is_lost=True)
 
 
-RULES = (
+_WORST = (
     _gains(
         r"^on\b.*\b(pull_request_target|issue_comment|workflow_run)\b",
         lambda edit, text: f"starts on `{text}`: {_FORK}",
@@ -88,6 +103,8 @@ RULES = (
         r"permissions(?:\.|: )([\w-]+: \w+|\w+-all)", lambda edit, text: f"{edit.place} loses the permission `{text}`"
     ),
     _gains(_ALWAYS, lambda edit, text: f"{edit.place} continues after a failure: `{edit.key}` is {shown(edit.after)}"),
+)
+_OTHERS = (
     _gains(r"\b(timeout(?:-minutes)?: .+)", lambda edit, text: f"{edit.place} has another time limit: {edit}; {_LOCK}"),
     _gains(r"^on\b.*?cron: (.+)", lambda edit, text: f"the schedule is {shown(text)}, was {shown(edit.before)}"),
     _loses(r"^(on\b.*)", lambda edit, text: f"no longer starts as before: {edit}"),
@@ -101,7 +118,54 @@ RULES = (
 )
 
 
-def worst_effect(edits: Iterable[LeafEdit]) -> str:
-    """Return the worst effect as a sentence; empty if no edit has a known one."""
+def _unnoticed(edit: LeafEdit, text: str) -> str:
+    result = "unapproved changes deploy" if text == "--gate" else "a failed deployment looks complete"
+    return f"without `pipefail` {edit.place} can't fail by `{text}`: {result}"
+
+
+_OF_PIPES = _gains(_PIPED, _unnoticed)
+
+
+def worst_effect(edits: Iterable[LeafEdit], sides: Sides, clusters: Mapping[str, Cluster]) -> str:
+    """Return the worst effect as a sentence; empty if no edit has a known one.
+
+    Args:
+        edits: The edited values of a file.
+        sides: The whole file.
+        clusters: The clusters that are deployed, by name.
+    """
     listed = list(edits)
-    return next(chain.from_iterable(rule.effects(listed) for rule in RULES), "")
+    of_pipes = () if _BASH.search(sides.after) else (_OF_PIPES,)
+    worst = _effects((*of_pipes, *_WORST), listed)
+    others = _effects(_OTHERS, listed)
+    return next(chain(worst, _cut_short(listed, sides, clusters), others), "")
+
+
+def _effects(rules: Iterable[Rule], edits: list[LeafEdit]) -> Iterator[str]:
+    return chain.from_iterable(rule.effects(edits) for rule in rules)
+
+
+def _cut_short(edits: Iterable[LeafEdit], sides: Sides, clusters: Mapping[str, Cluster]) -> Iterator[str]:
+    """Yield new time limits of a deployment that are shorter than the longest wait for a cluster."""
+    waits = {name: each.create_within or timedelta(seconds=CREATE_WITHIN_S) for name, each in clusters.items()}
+    slowest = max(waits, key=lambda name: waits[name], default="")
+    for edit in edits:
+        if not edit.key.startswith("timeout") or not slowest:
+            continue
+        limit = _limit(edit.after)
+        is_shorter = timedelta(0) < limit < waits[slowest]
+        if is_shorter and _deploys(edit.path[:-1], sides.after):
+            wait = exact_span(waits[slowest].total_seconds())
+            yield f"{edit.place} is killed after {exact_span(limit.total_seconds())}, while `{slowest}` may wait {wait}"
+
+
+def _limit(text: str) -> timedelta:
+    """Return the time limit that GitHub reads in minutes and GitLab as `1h 30m`; 0 if it is neither."""
+    minutes = [int(amount) * _MINUTES[unit] for amount, unit in _SPAN.findall(text)]
+    return timedelta(minutes=min(sum(minutes), _MOST_MINUTES))
+
+
+def _deploys(place: tuple[str, ...], text: str) -> bool:
+    """Return whether a job or step deploys."""
+    own = (f"{path[-1]}: {value}" for path, value in leaves(text).items() if path[: len(place)] == place)
+    return any(map(_DEPLOYS.search, own))

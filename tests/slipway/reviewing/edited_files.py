@@ -44,4 +44,5 @@ def edited(before: Mapping[str, str], after: Mapping[str, str]) -> Files:
     touched = frozenset(path for path in {*before, *after} if before.get(path) != after.get(path))
     texts = {path: Sides(before.get(path, ""), after.get(path, "")) for path in touched}
     code = {path: text for path, text in after.items() if is_code(path)}
-    return Files(touched, touched - after.keys(), texts=texts, code=code)
+    of_jobs = frozenset(path for path in after if path.startswith("jobs/"))
+    return Files(touched, touched - after.keys(), texts=texts, code=code, of_jobs=of_jobs)

@@ -4,7 +4,7 @@ import pytest
 
 from slipway.model.catalog.template import Parameter, Study, Template
 from slipway.model.findings.finding import Grade
-from tests.slipway.reviewing.builders import template
+from tests.slipway.reviewing.builders import offer, request, template, worker_pool
 from tests.slipway.reviewing.edited_files import CODE, TASK, edit, edited, found, lora
 
 
@@ -13,7 +13,11 @@ from tests.slipway.reviewing.edited_files import CODE, TASK, edit, edited, found
     [
         ('("--model"', '("--size"', "does not know the argument `--model`"),
         ('("a", "b")', '("b", "c")', "does not accept `--model=a`"),
-        ("args =", 'p.add_argument("--data", required=True)\nargs =', "requires `--data`"),
+        (
+            "args =",
+            'p.add_argument("--data", required=True)\nargs =',
+            "the template does not pass `--data`, which `lora.task` requires",
+        ),
         ("import argparse", "import tomllib, argparse", "`tomllib` needs Python 3.11"),
         ("args =", "try: pass\nexcept* ValueError: pass\nargs =", "can't parse module `lora.task`"),
         ("import argparse", "from lora import data\nimport argparse", "`lora.data`, which does not exist"),
@@ -119,3 +123,23 @@ def test_a_metric_is_missing_only_if_the_code_named_it_before(before: str, after
     study = Study(4, 2, "", (("loss", "minimize"),), ())
     findings = found(edit(TASK, f"{CODE}{before}\n", before, after), lora("--model=a", study=study))
     assert any("names the metric `loss`" in finding.sentence for finding in findings) == is_broken
+
+
+@pytest.mark.parametrize(
+    ("passed", "words"),
+    [
+        (("--model=a",), "role `workers` does not pass `--trees`, which `lora.task` requires"),
+        (("--trees=1", "--model=c"), "`lora.task` does not accept `--model=c` of role `workers`"),
+        (("--trees=1", "--lr=1"), "`lora.task` does not know the argument `--lr` of role `workers`"),
+    ],
+)
+def test_the_role_that_passes_other_arguments_is_named(passed: tuple[str, ...], words: str) -> None:
+    def both(*args: str) -> Template:
+        each = (("--trees=1", "--model=a"), args)
+        pools = [worker_pool(args=["--module", "lora.task", "--", *arguments]) for arguments in each]
+        return template("lora", offer(request=request(*pools), roles=("head", "workers")))
+
+    code = CODE.replace("args =", 'p.add_argument("--trees", required=True)\nargs =')
+    files = edited({TASK: code, "templates/lora.py": "1"}, {TASK: code, "templates/lora.py": "2"})
+    (broken,) = found(files, both("--trees=2"), both(*passed))
+    assert broken.sentence == f"new jobs fail: {words}" and broken.details == ()

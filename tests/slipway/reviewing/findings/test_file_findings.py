@@ -31,7 +31,7 @@ jobs:
 @pytest.mark.parametrize(
     ("old", "new", "words"),
     [
-        ("timeout-minutes: 180", "timeout-minutes: 10", "`180` → `10`"),
+        ("timeout-minutes: 180", "timeout-minutes: 100", "`180` → `100`"),
         ("cancel-in-progress: false", "cancel-in-progress: true", "a newer run cancels job `up`"),
         (", queue: max", "", "a waiting run of job `up` is cancelled"),
         ("group: up-prod", "group: other", "no longer waits for runs of the group `up-prod`"),

@@ -1,0 +1,77 @@
+"""Steps of a workflow that no longer stop it, and time limits that stop it too early. # N5"""
+
+from datetime import timedelta
+
+import pytest
+
+from slipway.reviewing.findings.files import file_findings
+from tests.slipway.reviewing.builders import change, cluster, facts
+from tests.slipway.reviewing.edited_files import edit, edited, found
+
+WORKFLOW = ".github/workflows/up.yaml"
+UP = """
+jobs:
+  up:
+    timeout-minutes: 180
+    steps:
+      - name: Approved
+        run: |
+          set -euo pipefail
+          python -I -m slipway review events --gate 2>&1 \\
+            | tee gate.txt
+      - name: Up
+        run: |
+          set -o pipefail
+          pulumi up --stack prod | tee up.txt
+  test:
+    timeout-minutes: 60
+    steps:
+      - run: make test
+"""
+UNAPPROVED = "without `pipefail` step `Approved` can't fail by `--gate`: unapproved changes deploy"
+INCOMPLETE = "without `pipefail` step `Up` can't fail by `pulumi up`: a failed deployment looks complete"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("          set -euo pipefail\n", "", UNAPPROVED),
+        ("set -euo pipefail", "set -e", UNAPPROVED),
+        ("          set -o pipefail\n", "", INCOMPLETE),
+    ],
+)
+def test_a_piped_command_that_can_no_longer_fail(old: str, new: str, sentence: str) -> None:
+    (finding,) = found(edit(WORKFLOW, UP, old, new))
+    assert finding.sentence == sentence
+    by_itself = UP.replace("      - name: Approved\n", "      - name: Approved\n        shell: bash\n")
+    (finding,) = found(edit(WORKFLOW, by_itself, old, new))
+    assert "can't fail" not in finding.sentence
+
+
+def test_a_gate_that_is_piped_anew_without_pipefail() -> None:
+    bare = UP.replace("          set -euo pipefail\n", "").replace(" 2>&1 \\\n            | tee gate.txt", "")
+    (finding,) = found(edit(WORKFLOW, bare, "--gate", "--gate | tee gate.txt"))
+    assert finding.sentence == UNAPPROVED
+    (finding,) = found(edit(WORKFLOW, bare, "--gate", "--gate || exit 1"))
+    assert "can't fail" not in finding.sentence
+
+
+@pytest.mark.parametrize(
+    ("path", "before", "after", "sentence"),
+    [
+        (WORKFLOW, UP, UP.replace("180", "30"), "job `up` is killed after 30 min, while `h100` may wait 2 h"),
+        (WORKFLOW, UP, UP.replace("180", "170"), ""),
+        (WORKFLOW, UP, UP.replace("60", "30"), ""),
+        (
+            ".gitlab-ci.yml",
+            "up: { timeout: 3h, script: [pulumi up] }",
+            "up: { timeout: 1h 30m, script: [pulumi up] }",
+            "`up` is killed after 1 h 30 min, while `h100` may wait 2 h",
+        ),
+    ],
+)
+def test_a_time_limit_below_the_wait_for_a_cluster(path: str, before: str, after: str, sentence: str) -> None:
+    files = edited({path: before}, {path: after})
+    stack = facts(cluster("cpu"), cluster("h100", create_within=timedelta(hours=2)))
+    (finding,) = file_findings(change(stack, stack, files=files).comparison, files)
+    assert (finding.sentence == sentence) if sentence else ("killed" not in finding.sentence)
