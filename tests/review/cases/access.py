@@ -142,4 +142,17 @@ CASES = (
             ),
         ),
     ),
+    Case(
+        "A role is granted under another name, and Pulumi deletes the old grant last",
+        finds=(warns("access-lost", "acme-ml", "ben@acme.example"),),
+        steps=does(
+            grants("delete", ON_PROJECT, "user:ben@acme.example", "roles/viewer"),
+            step(
+                "create",
+                ON_PROJECT,
+                "viewer",
+                new={"member": "user:ben@acme.example", "role": "roles/viewer", "project": "acme-ml"},
+            ),
+        ),
+    ),
 )

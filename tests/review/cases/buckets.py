@@ -1,7 +1,7 @@
 """Buckets: their place, versions, retention, openings and what jobs lose with them."""
 
-from tests.review.case import BUSY, Case, blocks, notes, stack, warns
-from tests.review.edits import ALLOW, LIST, LOCAL, by_hand
+from tests.review.case import BUSY, Case, blocks, notes, warns
+from tests.review.edits import LOCAL, by_hand
 from tests.review.engine import BUCKET, WORK, WORKSPACE, creates, deletes, does, edits_work, replaces
 from tests.slipway.reviewing.builders import step
 
@@ -52,13 +52,6 @@ CASES = (
         ),
         may=("bucket-changed",),
         recorded="buckets",
-    ),
-    Case(
-        "Another region is named for machines that nobody has had to fetch there",
-        (stack("region: us-east4", "region: us-west1"),),
-        (warns("resource-deleted", "acme-work-us-east4"),),
-        world=BUSY,
-        given=(LIST, ALLOW),
     ),
     Case(
         "Deleted objects can be had back for longer",

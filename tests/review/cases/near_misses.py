@@ -8,14 +8,12 @@ from tests.review.edits import ADA, BEN, LORA_REQUIREMENTS, TASK, TEAM, h100_lim
 from tests.review.engine import (
     BUCKET,
     OBJECT,
-    ON_PROJECT,
     SQL,
     WORK,
     creates,
     deletes,
     does,
     edits_work,
-    grants,
     updates,
 )
 from tests.slipway.reviewing.builders import step
@@ -71,14 +69,6 @@ CASES = (
         "Submitters are listed in another order",
         stack(f"      - {TEAM}\n      - {ADA}\n", f"      - {ADA}\n      - {TEAM}\n"),
         world=BUSY,
-    ),
-    near(
-        "access-gained | access-lost",
-        "A role is granted under another name of the program",
-        steps=does(
-            grants("delete", ON_PROJECT, BEN, "roles/viewer"),
-            step("create", ON_PROJECT, "viewer", new={"member": BEN, "role": "roles/viewer", "project": "acme-ml"}),
-        ),
     ),
     near(
         "quota-short-now | quota-short-at-most",

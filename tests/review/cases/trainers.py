@@ -102,6 +102,6 @@ CASES = (
         (stack("    tuning:\n", "    tuning:\n      account: tuning-of-research\n"),),
         (),
         given=(trainer(ADA),),
-        absent=("access-lost",),
+        may=("access-lost", "access-gained"),
     ),
 )
