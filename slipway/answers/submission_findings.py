@@ -12,6 +12,7 @@ from typing import cast
 from slipway.answers import submissions as asked
 from slipway.answers.answer import Answer, Difference, State, Value
 from slipway.answers.comparison import DAYS, Comparison
+from slipway.answers.gaps import Gap, gaps
 from slipway.answers.probes import Probe, probes
 from slipway.answers.settings import HIDDEN, settings
 from slipway.base.formatting import counted, exact_span, few, short, sides
@@ -85,6 +86,8 @@ class _Group:
     changes: Sequence[_Change]
     #: No setting is edited: dates, quota or lost clusters alone change the answers.
     by_itself: bool
+    #: Submissions of the last days besides those that the changes concern.
+    used: tuple[VertexJob, ...] = ()
 
     def having(self, *states: State) -> _Group:
         return replace(
@@ -106,7 +109,7 @@ class _Group:
     @property
     def jobs(self) -> list[VertexJob]:
         """The submissions of the last days that the changes concern."""
-        jobs: dict[str, VertexJob] = {}
+        jobs = {job.name: job for job in self.used}
         for change in self.changes:
             jobs |= {job.name: job for job in change.probe.jobs}
         return list(jobs.values())
@@ -135,6 +138,25 @@ def findings(comparison: Comparison, differences: Sequence[Difference]) -> Itera
     for subject, changes in by_subject.items():
         changes.sort(key=lambda change: (not change.probe.is_default, not change.probe.jobs))
         yield from _of_template(_Group(comparison, subject, changes, by_itself))
+    if not by_itself:
+        yield from _gaps(comparison)
+
+
+def _gaps(comparison: Comparison) -> Iterator[Finding]:
+    """Yield the templates that can run nowhere for some time, each with its first gap."""
+    found: dict[str, list[Gap]] = defaultdict(list)
+    for gap in gaps(comparison):
+        found[gap.probe.asked.template].append(gap)
+    for name, listed in found.items():
+        first = min(listed, key=lambda gap: (gap.begins, not gap.probe.is_default))
+        group = _Group(comparison, Subject("template", name), [], by_itself=False)
+        group = replace(group, used=tuple(chain.from_iterable(gap.probe.jobs for gap in listed)))
+        why = short(first.why.partition("; ")[0], _LONGEST)
+        what = f"{short(first.probe.text)} can run nowhere {first.text}: {why}"
+        details = [f"{gap.probe.text}: nowhere {gap.text}: {gap.why}" for gap in listed]
+        # It is to come, so that an unused template leaves time for another place.
+        grade = Grade.BLOCKING if group.used else Grade.WARNING
+        yield group.finding("submission-rejected", what, grade, details, "let the dates overlap")
 
 
 def _is_edited(comparison: Comparison) -> bool:

@@ -19,6 +19,7 @@ from slipway.model.capacity import PAID_ANYWAY, POOL, SPOT
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.model import Catalog, SessionLimits
 from slipway.model.catalog.template import Offer, Template
+from slipway.model.catalog.withdrawal import in_season
 from slipway.model.findings.finding import Subject
 from slipway.model.labels import Launched
 from slipway.model.prices import Price
@@ -67,6 +68,29 @@ def accepts_any(comparison: Comparison, name: str) -> bool:
     of_template = (probe for probe in probes(comparison) if probe.asked.template == name)
     asked = (_answer(comparison.new, probe, name, comparison.world.now) for probe in of_template)
     return any(answer.state is State.YES for answer in asked)
+
+
+def rejection_on(catalog: Catalog, probe: Probe, name: str, day: datetime) -> str:
+    """Return why a submission to a template is rejected on a coming day; empty if it is accepted.
+
+    A cluster whose season has begun by then is taken to exist, and one whose season has ended is not.
+    """
+    dated = in_season(catalog, day)
+    try:
+        candidates = prepare(dated, replace(probe.asked, template=name), "").candidates
+        obstacles = [_obstacle_on(dated, candidate, day) for candidate in candidates]
+    except (ConfigError, PolicyError) as error:
+        return error.what
+    if "" in obstacles:
+        return ""
+    return "; ".join(dict.fromkeys(obstacles))
+
+
+def _obstacle_on(catalog: Catalog, candidate: Candidate, day: datetime) -> str:
+    coming = catalog.dormant.get(candidate.offer.dormant)
+    if coming is not None and coming.comes and coming.season.includes(day):
+        return candidate.barred
+    return _obstacle(catalog, candidate, day)
 
 
 def spot_needs(catalog: Catalog) -> tuple[SpotNeed, ...]:
