@@ -289,18 +289,32 @@ class _Value:
 
 
 def _altered(group: _Group, hidden: set[str]) -> Iterator[Finding]:
-    """Yield what changes for accepted submissions, each value once, the most severe ones first."""
-    found: dict[str, _Value] = {}
-    details: list[str] = []
-    for value in chain.from_iterable(change.values for change in group.changes):
-        known = found.setdefault(value.name, value)
-        text = value.text()
-        details.append(text if text == known.text() else f"{value.change.probe.text}: {text}")
-        found[value.name] = max(known, value, key=lambda each: each.grade)
-    values = sorted(found.values(), key=lambda value: -value.grade)
+    """Yield what changes for accepted submissions: the most severe values of one of them, and all in the details."""
+    values = list(chain.from_iterable(change.values for change in group.changes))
+    values.sort(key=lambda value: -value.grade)
     shown = [value for value in values if value.name not in hidden]
-    if shown:
-        yield _fitting(group, shown, values[0].grade, details)
+    if not shown:
+        return
+    # The sentence names the submission that has the first value.
+    named = shown[0].change
+    own = [value for value in shown if value.change is named]
+    concerned = [change for change in group.changes if own[0].name in change.difference.changed]
+    part = replace(group, changes=[named, *concerned])
+    yield _fitting(part, own, values[0].grade, _details(named, values))
+
+
+def _details(named: _Change, values: Iterable[_Value]) -> list[str]:
+    """Return the text of each value, with its submissions if the named one does not have it."""
+    own = {value.text() for value in named.values}
+    by_text: dict[str, list[str]] = defaultdict(list)
+    for value in values:
+        by_text[value.text()].append(value.change.probe.text)
+    details = []
+    for text, submissions in by_text.items():
+        if text not in own:
+            text = f"{few(dict.fromkeys(submissions), 1)}: {text}"
+        details.append(text)
+    return details
 
 
 def _fitting(group: _Group, values: Sequence[_Value], grade: Grade, details: Sequence[str]) -> Finding:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -223,7 +223,7 @@ def _values(prepared: PreparedSubmission, possible: Sequence[Candidate]) -> dict
     values[ACCOUNT] = job.service_account
     values["image"] = ", ".join(dict.fromkeys(pool.image for pool in job.worker_pools))
     values["checkpoints"] = template.checkpoints
-    values["yields to urgent jobs"] = bool(template.yields)
+    values["yields to urgent jobs"] = _can_yield(template, possible)
     values["retries after failures"] = not scheduling.get("disableRetries", False)
     restarts = bool(scheduling.get("restartJobOnWorkerRestart"))
     is_single = sum(pool.replicas for pool in job.worker_pools) == 1
@@ -236,6 +236,13 @@ def _values(prepared: PreparedSubmission, possible: Sequence[Candidate]) -> dict
     values["trials"] = job.max_trials
     values["trials at once"] = job.trials
     return values | _declared(template) | _given_to_code(first.offer)
+
+
+def _can_yield(template: Template, possible: Iterable[Candidate]) -> bool:
+    """Return whether its jobs can yield: urgent ones need the machines of a pool."""
+    if not template.yields:
+        return False
+    return any(candidate.offer.capacity_type == POOL for candidate in possible)
 
 
 def _declared(template: Template) -> dict[str, Value]:
