@@ -15,8 +15,8 @@ from slipway.answers.comparison import DAYS, Comparison
 from slipway.answers.gaps import Gap, gaps
 from slipway.answers.probes import Probe, probes
 from slipway.answers.settings import HIDDEN, settings
-from slipway.base.formatting import counted, exact_span, few, short, sides
-from slipway.google.jobs import VertexJob
+from slipway.base.formatting import counted, exact_span, few, join, short, sides
+from slipway.google.jobs import AT_LEAST_ONCE, VertexJob
 from slipway.google.live import Unknown
 from slipway.google.quota.metrics import ALL_SHORT_COMMAND
 from slipway.model.capacity import RESERVATION
@@ -33,8 +33,8 @@ _FORMATS: Mapping[str, Callable[[float], str]] = {
 }
 _GAINS: Mapping[str, int] = {asked.PRICE: -1, asked.TIME_LIMIT: 1, asked.GPU_MEMORY: 1, asked.RESERVED: 1}
 """The direction in which a change of a number harms no submission."""
-_HIDDEN = {asked.RUN_COST, asked.SHELL}
-_HARMLESS = (asked.EXPERIMENT, asked.RESTART)
+_HIDDEN = {asked.RUN_COST, asked.SHELL, asked.LAUNCHER}
+_HARMLESS = (asked.EXPERIMENT, asked.RESTART, asked.LAUNCHER)
 _SECRET = "__SECRET"
 """The end of the name of a value that refers to a secret."""
 _MOST_WORDS = 30
@@ -69,6 +69,11 @@ class _Change:
     @property
     def values(self) -> list[_Value]:
         return [_Value(name, self) for name in self.difference.changed]
+
+    @property
+    def loses_launcher(self) -> bool:
+        had = bool(self.before.values.get(asked.LAUNCHER))
+        return had and self.after.values.get(asked.LAUNCHER) is False
 
     @property
     def warnings(self) -> Sequence[str]:
@@ -180,6 +185,7 @@ def _of_template(group: _Group) -> Iterator[Finding]:
         yield from _rejections(rejected)
         # A finding about a capacity type says that it is lost or new.
         told = [change for change in (*rejected.changes, *accepted.changes) if change.probe.asked.capacity_type]
+        yield from _launcherless(altered)
         yield from _altered(altered, {*_HIDDEN, asked.ORDER} if told else _HIDDEN)
         yield from _opened(altered)
         yield from _warned(altered)
@@ -327,6 +333,36 @@ def _fitting(group: _Group, values: Sequence[_Value], grade: Grade, details: Seq
     return found
 
 
+def _launcherless(group: _Group) -> Iterator[Finding]:
+    """Yield that jobs start without Slipway's launcher, and what it did for them."""
+    part = replace(group, changes=[change for change in group.changes if change.loses_launcher])
+    if not part.changes:
+        return
+    first = part.changes[0]
+    secrets = [name.removeprefix("variable ") for name in first.before.values if name.endswith(_SECRET)]
+    resumes = bool(first.before.values.get(asked.CHECKPOINTS))
+    text = str(first.before.values)
+    lost = ["kept output"]
+    if secrets:
+        lost.insert(0, f"secrets of {few(map(_quoted, secrets), 1)}")
+    if AT_LEAST_ONCE in first.after.text:
+        lost.append("exactly-once start")
+    if resumes:
+        lost.append("resume")
+    is_missed = bool(part.jobs) and (resumes or "SLIPWAY_OUTPUT" in text)
+    grade = Grade.BLOCKING if secrets or is_missed else Grade.WARNING
+    verb = "loses"
+    if not first.probe.is_default:
+        verb = f"{part.texts} lose"
+    what = f"{verb} Slipway's launcher: {join(lost)}"
+    details = [change.probe.text for change in part.changes]
+    yield part.finding("submission-changed", what, grade, details, "let the launcher start the image's command")
+
+
+def _quoted(name: str) -> str:
+    return f"`{name}`"
+
+
 def _opened(group: _Group) -> Iterator[Finding]:
     for change in group.changes[:1]:
         if asked.SHELL in change.difference.changed and change.after.values[asked.SHELL]:
@@ -345,6 +381,8 @@ def _warned(group: _Group) -> Iterator[Finding]:
 
 def _improves(name: str, old: Value, new: Value) -> bool:
     """Return whether a change of this value can't harm a submission."""
+    if name == asked.COUNTS_FOR:
+        return "enforced" not in str(new)
     if old is None:
         # A new parameter, and an argument that passes it.
         return name.startswith("default of ") or "${" in str(new)

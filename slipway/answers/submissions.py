@@ -11,17 +11,18 @@ from slipway.answers.answer import Answer, State, Value
 from slipway.answers.comparison import Comparison, Side
 from slipway.answers.probes import Probe, Submitter, probes
 from slipway.base.errors import ConfigError, PolicyError
-from slipway.base.formatting import exact_span, join, last_part
+from slipway.base.formatting import exact_span, join, last_part, usd
 from slipway.google.advice import SpotNeed
 from slipway.google.clusters import PersistentResource, ResourcePool
 from slipway.google.jobs import AT_LEAST_ONCE
+from slipway.model.budget import Budget
 from slipway.model.capacity import PAID_ANYWAY, POOL, SPOT
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.model import Catalog, SessionLimits
 from slipway.model.catalog.template import Offer, Template
 from slipway.model.catalog.withdrawal import in_season
 from slipway.model.findings.finding import Subject
-from slipway.model.labels import Launched
+from slipway.model.labels import TEAM, Launched
 from slipway.model.prices import Price
 from slipway.using.jobs.verdict import on_cluster
 from slipway.using.submission.agent_check import AgentSpending
@@ -50,17 +51,35 @@ MACHINES = "machines"
 TIME_LIMIT = "time limit"
 PRICE = "price beyond pools"
 RUN_COST = "cost until the time limit"
+LAUNCHER = "launcher"
+CHECKPOINTS = "checkpoints"
+COUNTS_FOR = "counts for team"
+"""The team that a template's own label names."""
 
 
 def answers(comparison: Comparison, side: Side) -> Iterator[Answer]:
     """Yield the answer to each probe on one side."""
     for probe in probes(comparison):
         if side is Side.AFTER:
-            yield _answer(comparison.new, probe, probe.asked.template, comparison.world.now)
+            answer = _answer(comparison.new, probe, probe.asked.template, comparison.world.now)
+            yield _with_budget(comparison.new, answer)
             continue
         # The deployed catalog already has the new names.
         name = comparison.renamed.get(probe.asked.template, probe.asked.template)
-        yield _answer(comparison.old, probe, name, comparison.world.now)
+        answer = _answer(comparison.old, probe, name, comparison.world.now)
+        # A changed limit is a difference of its own.
+        yield _with_budget(comparison.new, answer)
+
+
+def _with_budget(catalog: Catalog, answer: Answer) -> Answer:
+    """Return an answer with the enforced budget of the team that it counts for."""
+    team = str(answer.values.get(COUNTS_FOR) or "")
+    budget = catalog.budget or Budget()
+    limit = budget.teams.get(team)
+    if limit is None or not budget.enforce:
+        return answer
+    text = f"{team}, whose budget of {usd(limit)} a month is enforced"
+    return replace(answer, values={**answer.values, COUNTS_FOR: text})
 
 
 def accepts_any(comparison: Comparison, name: str) -> bool:
@@ -117,7 +136,12 @@ def _answer(catalog: Catalog, probe: Probe, name: str, now: datetime) -> Answer:
             text = "; ".join(dict.fromkeys(obstacles.values()))
             coming = sorted({_comes(catalog, candidate, now) for candidate in obstacles} - {""})
             return replace(answer, state=State.NO, text=text, values={CAUSE: OFFER, COMES: ", ".join(coming)})
-        values = {**_hardware(possible[0]), **_costs(prepared, probe, possible), **_values(prepared, possible)}
+        values = {
+            **_team(prepared, possible[0]),
+            **_hardware(possible[0]),
+            **_costs(prepared, probe, possible),
+            **_values(prepared, possible),
+        }
     except ConfigError as error:
         why = error.why.partition("\n")[0]
         # Of wrong parameters, the mistake itself says enough.
@@ -191,6 +215,12 @@ def _machines(candidate: Candidate) -> str:
     return ", ".join(f"{count} × {machine}" for machine, count in counts.items())
 
 
+def _team(prepared: PreparedSubmission, first: Candidate) -> dict[str, Value]:
+    if TEAM not in first.offer.labels:
+        return {}
+    return {COUNTS_FOR: prepared.team}
+
+
 def _hardware(candidate: Candidate) -> dict[str, Value]:
     """Return the smallest memory of a GPU in GB, and whether an image is for CPUs; nothing without GPUs."""
     memory = [part.machine.gpu_memory_gb for part in candidate.demand.parts if part.machine.gpu_memory_gb]
@@ -222,7 +252,8 @@ def _values(prepared: PreparedSubmission, possible: Sequence[Candidate]) -> dict
     values["job kind"] = prepared.kind.words
     values[ACCOUNT] = job.service_account
     values["image"] = ", ".join(dict.fromkeys(pool.image for pool in job.worker_pools))
-    values["checkpoints"] = template.checkpoints
+    values[LAUNCHER] = all(pool.launched for pool in job.worker_pools if pool.replicas)
+    values[CHECKPOINTS] = template.checkpoints
     values["yields to urgent jobs"] = _can_yield(template, possible)
     values["retries after failures"] = not scheduling.get("disableRetries", False)
     restarts = bool(scheduling.get("restartJobOnWorkerRestart"))
