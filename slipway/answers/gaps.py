@@ -39,24 +39,30 @@ def gaps(comparison: Comparison) -> Iterator[Gap]:
 
 
 def _is_asked(comparison: Comparison, probe: Probe) -> bool:
-    shared = comparison.old.templates.keys() & comparison.new.templates.keys()
-    is_usual = probe.is_default or bool(probe.jobs)
     # Where a session can run on a coming cluster is not known.
-    return is_usual and probe.asked.template in shared and probe.submitter is Submitter.USER
+    if probe.submitter is not Submitter.USER:
+        return False
+    shared = comparison.old.templates.keys() & comparison.new.templates.keys()
+    if probe.asked.template not in shared:
+        return False
+    return probe.is_default or bool(probe.jobs)
 
 
 def _coming_dates(comparison: Comparison) -> Sequence[datetime]:
     """Return the dates from now on at which a season or a reservation of either side begins or ends, in order."""
+    now = comparison.world.now
     dates = {*_dates(comparison.old), *_dates(comparison.new)}
-    return sorted(date for date in dates if date > comparison.world.now)
+    return sorted(date for date in dates if date and date > now)
 
 
-def _dates(catalog: Catalog) -> Iterator[datetime]:
-    clusters = (*catalog.clusters.values(), *catalog.dormant.values())
-    for cluster in clusters:
-        yield from filter(None, (cluster.season.begins, cluster.season.ends))
+def _dates(catalog: Catalog) -> Iterator[datetime | None]:
+    clusters = {**catalog.dormant, **catalog.clusters}
+    for cluster in clusters.values():
+        yield cluster.season.begins
+        yield cluster.season.ends
     for reservation in catalog.reservations.values():
-        yield from filter(None, (reservation.begins, reservation.ends))
+        yield reservation.begins
+        yield reservation.ends
 
 
 def _of_probe(comparison: Comparison, probe: Probe, days: Iterable[datetime]) -> Iterator[Gap]:

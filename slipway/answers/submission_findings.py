@@ -37,6 +37,7 @@ _HIDDEN = {asked.RUN_COST, asked.SHELL, asked.LAUNCHER}
 _HARMLESS = (asked.EXPERIMENT, asked.RESTART, asked.LAUNCHER)
 _SECRET = "__SECRET"
 """The end of the name of a value that refers to a secret."""
+_RESUME = "resume"
 _MOST_WORDS = 30
 _SIZES = ((2, 60), (2, 30), (1, 60), (1, 30), (1, 15))
 """How many values a sentence shows, and how long each side is: the first with which it is short enough."""
@@ -335,28 +336,38 @@ def _fitting(group: _Group, values: Sequence[_Value], grade: Grade, details: Seq
 
 def _launcherless(group: _Group) -> Iterator[Finding]:
     """Yield that jobs start without Slipway's launcher, and what it did for them."""
-    part = replace(group, changes=[change for change in group.changes if change.loses_launcher])
-    if not part.changes:
+    losing = [change for change in group.changes if change.loses_launcher]
+    if not losing:
         return
-    first = part.changes[0]
-    secrets = [name.removeprefix("variable ") for name in first.before.values if name.endswith(_SECRET)]
-    resumes = bool(first.before.values.get(asked.CHECKPOINTS))
+    part = replace(group, changes=losing)
+    first = losing[0]
+    lost = _work_of_launcher(first)
     text = str(first.before.values)
-    lost = ["kept output"]
-    if secrets:
-        lost.insert(0, f"secrets of {few(map(_quoted, secrets), 1)}")
-    if AT_LEAST_ONCE in first.after.text:
-        lost.append("exactly-once start")
-    if resumes:
-        lost.append("resume")
-    is_missed = bool(part.jobs) and (resumes or "SLIPWAY_OUTPUT" in text)
-    grade = Grade.BLOCKING if secrets or is_missed else Grade.WARNING
+    keeps_output = _RESUME in lost or "SLIPWAY_OUTPUT" in text
+    is_missed = keeps_output and bool(part.jobs)
+    grade = Grade.WARNING
+    if is_missed or _SECRET in text:
+        grade = Grade.BLOCKING
     verb = "loses"
     if not first.probe.is_default:
         verb = f"{part.texts} lose"
     what = f"{verb} Slipway's launcher: {join(lost)}"
-    details = [change.probe.text for change in part.changes]
+    details = [change.probe.text for change in losing]
     yield part.finding("submission-changed", what, grade, details, "let the launcher start the image's command")
+
+
+def _work_of_launcher(change: _Change) -> list[str]:
+    """Return what a launcher did for a submission that loses it."""
+    values = change.before.values
+    lost = ["kept output"]
+    secrets = [name.removeprefix("variable ") for name in values if name.endswith(_SECRET)]
+    if secrets:
+        lost.insert(0, f"secrets of {few(map(_quoted, secrets), 1)}")
+    if AT_LEAST_ONCE in change.after.text:
+        lost.append("exactly-once start")
+    if values.get(asked.CHECKPOINTS):
+        lost.append(_RESUME)
+    return lost
 
 
 def _quoted(name: str) -> str:

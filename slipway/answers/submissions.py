@@ -14,7 +14,7 @@ from slipway.base.errors import ConfigError, PolicyError
 from slipway.base.formatting import exact_span, join, last_part, usd
 from slipway.google.advice import SpotNeed
 from slipway.google.clusters import PersistentResource, ResourcePool
-from slipway.google.jobs import AT_LEAST_ONCE
+from slipway.google.jobs import AT_LEAST_ONCE, VertexJob
 from slipway.model.budget import Budget
 from slipway.model.capacity import PAID_ANYWAY, POOL, SPOT
 from slipway.model.catalog.clusters import Cluster
@@ -252,7 +252,7 @@ def _values(prepared: PreparedSubmission, possible: Sequence[Candidate]) -> dict
     values["job kind"] = prepared.kind.words
     values[ACCOUNT] = job.service_account
     values["image"] = ", ".join(dict.fromkeys(pool.image for pool in job.worker_pools))
-    values[LAUNCHER] = all(pool.launched for pool in job.worker_pools if pool.replicas)
+    values[LAUNCHER] = _is_launched(job)
     values[CHECKPOINTS] = template.checkpoints
     values["yields to urgent jobs"] = _can_yield(template, possible)
     values["retries after failures"] = not scheduling.get("disableRetries", False)
@@ -267,6 +267,10 @@ def _values(prepared: PreparedSubmission, possible: Sequence[Candidate]) -> dict
     values["trials"] = job.max_trials
     values["trials at once"] = job.trials
     return values | _declared(template) | _given_to_code(first.offer)
+
+
+def _is_launched(job: VertexJob) -> bool:
+    return all(pool.launched for pool in job.worker_pools if pool.replicas)
 
 
 def _can_yield(template: Template, possible: Iterable[Candidate]) -> bool:
