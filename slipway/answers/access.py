@@ -9,6 +9,7 @@ from functools import cached_property
 from slipway.answers.answer import Answer, Difference
 from slipway.answers.comparison import DAYS, Comparison, Side
 from slipway.answers.job_needs import needs
+from slipway.answers.moved_accounts import moved_accounts
 from slipway.answers.opened import opened
 from slipway.answers.rights import (
     ACCOUNT,
@@ -354,6 +355,7 @@ def findings(comparison: Comparison, differences: Iterable[Difference]) -> Itera
         changes.sort(key=lambda change: change.rank)
         yield _loss(changes) if is_loss else _gain(changes)
     yield from opened(comparison)
+    yield from moved_accounts(comparison)
 
 
 def _gain(changes: list[_Change]) -> Finding:

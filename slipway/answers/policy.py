@@ -15,10 +15,10 @@ from slipway.authoring.policy.rule import ADVISORY, LEVELS, MANDATORY
 from slipway.authoring.policy.rules import violations
 from slipway.base.formatting import counted, few, join, plain, short, usd
 from slipway.deploying.generations.action import What
-from slipway.google.catalog.lookup import ended_images, unused_pools
+from slipway.google.catalog.lookup import ended_images, teams_of, unused_pools
 from slipway.model.agents import AgentAllowance
 from slipway.model.budget import Budget
-from slipway.model.catalog.clusters import Pool
+from slipway.model.catalog.clusters import Cluster, Pool
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import render
 from slipway.model.facts import Facts
@@ -26,6 +26,8 @@ from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.grades import APPROVE_ABOVE, BY_WORD, GRADES, REVIEWED, SUMS, asks_above
 from slipway.model.findings.kinds import KINDS
 from slipway.model.labels import team_of
+from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
+from slipway.model.machines.spec import MachineSpec
 
 _Rules = Mapping[str, Mapping[str, Any]]
 _OURS = "slipway"
@@ -64,16 +66,26 @@ def answers(comparison: Comparison, side: Side) -> Iterator[Answer]:
         yield Answer(kind, (str(subject),), subject, State.NO, text)
     catalog = comparison.old if side is Side.BEFORE else comparison.new
     for name, pool in _unused_pools(catalog):
-        grade = Grade.BLOCKING if pool.machine.accelerator else Grade.WARNING
+        grade = _unused_grade(pool)
         # New machines are often declared before their template.
         if name.partition("/")[0] not in comparison.old.clusters:
             grade = Grade.NOTE
         text = "no template can run on it, and it is billed"
         yield Answer(_WARNING, (name,), Subject("pool", name), text=text, values={"grade": grade})
+    for name, pool, teams in _foreign_pools(catalog):
+        who = join((f"`{team}`" for team in teams), "or")
+        cost = round(float(pool.price_per_hour.known) * pool.min * HOURS_OF_A_MONTH)
+        text = f"no template of team {who} can run on it; ${cost:,}/month"
+        grade = _unused_grade(pool)
+        yield Answer(_WARNING, (name,), Subject("pool", name), text=text, values={"grade": grade})
     for image, names in ended_images(catalog.templates.values(), comparison.world.now).items():
         text = f"{join(f'`{name}`' for name in names)} runs it after the end of its support"
         subject = Subject("image", image.name)
         yield Answer(_WARNING, (image.name,), subject, text=text, values={"grade": Grade.WARNING})
+
+
+def _unused_grade(pool: Pool) -> Grade:
+    return Grade.BLOCKING if pool.machine.accelerator else Grade.WARNING
 
 
 def findings(comparison: Comparison, differences: Sequence[Difference]) -> Iterator[Finding]:
@@ -153,6 +165,45 @@ def _unused_pools(catalog: Catalog) -> Iterator[tuple[str, Pool]]:
     for name, pool in unused:
         if (name, pools[name, pool].machine) not in used:
             yield f"{name}/{pool}", pools[name, pool]
+
+
+def _foreign_pools(catalog: Catalog) -> Iterator[tuple[str, Pool, Sequence[str]]]:
+    """Yield pools by `cluster/pool` that templates fit, but none of the teams whose jobs alone the cluster takes."""
+    # Without a list of submitters, the teams of a template are unknown.
+    if not catalog.submitters:
+        return
+    fitting = _teams_by_pool(catalog)
+    for cluster in catalog.clusters.values():
+        owners = catalog.owners(cluster.name)
+        if cluster.adopted or not owners:
+            continue
+        machines = _machines_for(owners, cluster, fitting)
+        for pool in cluster.pools:
+            name = f"{cluster.name}/{pool.name}"
+            # Of several equal pools, offers name only the first.
+            if name in fitting and pool.machine not in machines:
+                yield name, pool, owners
+
+
+def _machines_for(owners: Sequence[str], cluster: Cluster, fitting: Mapping[str, set[str]]) -> list[MachineSpec]:
+    """Return the machines of a cluster that a template of one of its teams fits."""
+    found = []
+    for pool in cluster.pools:
+        teams = fitting.get(f"{cluster.name}/{pool.name}", set())
+        if not teams.isdisjoint(owners):
+            found.append(pool.machine)
+    return found
+
+
+def _teams_by_pool(catalog: Catalog) -> Mapping[str, set[str]]:
+    """Return the teams whose submissions fit each pool, by `cluster/pool`."""
+    found: dict[str, set[str]] = {}
+    for template in catalog.templates.values():
+        for offer in template.offers:
+            for pool in offer.pools:
+                teams = found.setdefault(f"{offer.cluster}/{pool}", set())
+                teams.update(teams_of(catalog, offer))
+    return found
 
 
 def _limit_findings(comparison: Comparison) -> Iterator[Finding]:

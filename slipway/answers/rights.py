@@ -85,6 +85,8 @@ _EVERYWHERE: Mapping[str, str] = {
     _SECRET: "read all secrets",
 }
 """The same rights of a role on a project, a folder or an organisation."""
+ACTS = (_ACT, _EVERYWHERE[_ACT])
+"""Rights to submit as an account."""
 _WIDE = ("", "folder", "organisation")
 _STRONGEST = (
     _OWN,

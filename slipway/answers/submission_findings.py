@@ -12,10 +12,11 @@ from typing import cast
 from slipway.answers import submissions as asked
 from slipway.answers.answer import Answer, Difference, State, Value
 from slipway.answers.comparison import DAYS, Comparison
+from slipway.answers.gaps import Gap, gaps
 from slipway.answers.probes import Probe, probes
 from slipway.answers.settings import HIDDEN, settings
-from slipway.base.formatting import counted, exact_span, few, short, sides
-from slipway.google.jobs import VertexJob
+from slipway.base.formatting import counted, exact_span, few, join, short, sides
+from slipway.google.jobs import AT_LEAST_ONCE, VertexJob
 from slipway.google.live import Unknown
 from slipway.google.quota.metrics import ALL_SHORT_COMMAND
 from slipway.model.capacity import RESERVATION
@@ -32,10 +33,11 @@ _FORMATS: Mapping[str, Callable[[float], str]] = {
 }
 _GAINS: Mapping[str, int] = {asked.PRICE: -1, asked.TIME_LIMIT: 1, asked.GPU_MEMORY: 1, asked.RESERVED: 1}
 """The direction in which a change of a number harms no submission."""
-_HIDDEN = {asked.RUN_COST, asked.SHELL}
-_HARMLESS = (asked.EXPERIMENT, asked.RESTART)
+_HIDDEN = {asked.RUN_COST, asked.SHELL, asked.LAUNCHER}
+_HARMLESS = (asked.EXPERIMENT, asked.RESTART, asked.LAUNCHER)
 _SECRET = "__SECRET"
 """The end of the name of a value that refers to a secret."""
+_RESUME = "resume"
 _MOST_WORDS = 30
 _SIZES = ((2, 60), (2, 30), (1, 60), (1, 30), (1, 15))
 """How many values a sentence shows, and how long each side is: the first with which it is short enough."""
@@ -70,6 +72,11 @@ class _Change:
         return [_Value(name, self) for name in self.difference.changed]
 
     @property
+    def loses_launcher(self) -> bool:
+        had = bool(self.before.values.get(asked.LAUNCHER))
+        return had and self.after.values.get(asked.LAUNCHER) is False
+
+    @property
     def warnings(self) -> Sequence[str]:
         """The warnings that are new."""
         known = set(self.before.text.splitlines())
@@ -85,6 +92,8 @@ class _Group:
     changes: Sequence[_Change]
     #: No setting is edited: dates, quota or lost clusters alone change the answers.
     by_itself: bool
+    #: Submissions of the last days besides those that the changes concern.
+    used: tuple[VertexJob, ...] = ()
 
     def having(self, *states: State) -> _Group:
         return replace(
@@ -106,7 +115,7 @@ class _Group:
     @property
     def jobs(self) -> list[VertexJob]:
         """The submissions of the last days that the changes concern."""
-        jobs: dict[str, VertexJob] = {}
+        jobs = {job.name: job for job in self.used}
         for change in self.changes:
             jobs |= {job.name: job for job in change.probe.jobs}
         return list(jobs.values())
@@ -135,6 +144,25 @@ def findings(comparison: Comparison, differences: Sequence[Difference]) -> Itera
     for subject, changes in by_subject.items():
         changes.sort(key=lambda change: (not change.probe.is_default, not change.probe.jobs))
         yield from _of_template(_Group(comparison, subject, changes, by_itself))
+    if not by_itself:
+        yield from _gaps(comparison)
+
+
+def _gaps(comparison: Comparison) -> Iterator[Finding]:
+    """Yield the templates that can run nowhere for some time, each with its first gap."""
+    found: dict[str, list[Gap]] = defaultdict(list)
+    for gap in gaps(comparison):
+        found[gap.probe.asked.template].append(gap)
+    for name, listed in found.items():
+        first = min(listed, key=lambda gap: (gap.begins, not gap.probe.is_default))
+        group = _Group(comparison, Subject("template", name), [], by_itself=False)
+        group = replace(group, used=tuple(chain.from_iterable(gap.probe.jobs for gap in listed)))
+        why = short(first.why.partition("; ")[0], _LONGEST)
+        what = f"{short(first.probe.text)} can run nowhere {first.text}: {why}"
+        details = [f"{gap.probe.text}: nowhere {gap.text}: {gap.why}" for gap in listed]
+        # It is to come, so that an unused template leaves time for another place.
+        grade = Grade.BLOCKING if group.used else Grade.WARNING
+        yield group.finding("submission-rejected", what, grade, details, "let the dates overlap")
 
 
 def _is_edited(comparison: Comparison) -> bool:
@@ -158,6 +186,7 @@ def _of_template(group: _Group) -> Iterator[Finding]:
         yield from _rejections(rejected)
         # A finding about a capacity type says that it is lost or new.
         told = [change for change in (*rejected.changes, *accepted.changes) if change.probe.asked.capacity_type]
+        yield from _launcherless(altered)
         yield from _altered(altered, {*_HIDDEN, asked.ORDER} if told else _HIDDEN)
         yield from _opened(altered)
         yield from _warned(altered)
@@ -267,18 +296,32 @@ class _Value:
 
 
 def _altered(group: _Group, hidden: set[str]) -> Iterator[Finding]:
-    """Yield what changes for accepted submissions, each value once, the most severe ones first."""
-    found: dict[str, _Value] = {}
-    details: list[str] = []
-    for value in chain.from_iterable(change.values for change in group.changes):
-        known = found.setdefault(value.name, value)
-        text = value.text()
-        details.append(text if text == known.text() else f"{value.change.probe.text}: {text}")
-        found[value.name] = max(known, value, key=lambda each: each.grade)
-    values = sorted(found.values(), key=lambda value: -value.grade)
+    """Yield what changes for accepted submissions: the most severe values of one of them, and all in the details."""
+    values = list(chain.from_iterable(change.values for change in group.changes))
+    values.sort(key=lambda value: -value.grade)
     shown = [value for value in values if value.name not in hidden]
-    if shown:
-        yield _fitting(group, shown, values[0].grade, details)
+    if not shown:
+        return
+    # The sentence names the submission that has the first value.
+    named = shown[0].change
+    own = [value for value in shown if value.change is named]
+    concerned = [change for change in group.changes if own[0].name in change.difference.changed]
+    part = replace(group, changes=[named, *concerned])
+    yield _fitting(part, own, values[0].grade, _details(named, values))
+
+
+def _details(named: _Change, values: Iterable[_Value]) -> list[str]:
+    """Return the text of each value, with its submissions if the named one does not have it."""
+    own = {value.text() for value in named.values}
+    by_text: dict[str, list[str]] = defaultdict(list)
+    for value in values:
+        by_text[value.text()].append(value.change.probe.text)
+    details = []
+    for text, submissions in by_text.items():
+        if text not in own:
+            text = f"{few(dict.fromkeys(submissions), 1)}: {text}"
+        details.append(text)
+    return details
 
 
 def _fitting(group: _Group, values: Sequence[_Value], grade: Grade, details: Sequence[str]) -> Finding:
@@ -289,6 +332,46 @@ def _fitting(group: _Group, values: Sequence[_Value], grade: Grade, details: Seq
         if len(found.sentence.split()) <= _MOST_WORDS:
             break
     return found
+
+
+def _launcherless(group: _Group) -> Iterator[Finding]:
+    """Yield that jobs start without Slipway's launcher, and what it did for them."""
+    losing = [change for change in group.changes if change.loses_launcher]
+    if not losing:
+        return
+    part = replace(group, changes=losing)
+    first = losing[0]
+    lost = _work_of_launcher(first)
+    text = str(first.before.values)
+    keeps_output = _RESUME in lost or "SLIPWAY_OUTPUT" in text
+    is_missed = keeps_output and bool(part.jobs)
+    grade = Grade.WARNING
+    if is_missed or _SECRET in text:
+        grade = Grade.BLOCKING
+    verb = "loses"
+    if not first.probe.is_default:
+        verb = f"{part.texts} lose"
+    what = f"{verb} Slipway's launcher: {join(lost)}"
+    details = [change.probe.text for change in losing]
+    yield part.finding("submission-changed", what, grade, details, "let the launcher start the image's command")
+
+
+def _work_of_launcher(change: _Change) -> list[str]:
+    """Return what a launcher did for a submission that loses it."""
+    values = change.before.values
+    lost = ["kept output"]
+    secrets = [name.removeprefix("variable ") for name in values if name.endswith(_SECRET)]
+    if secrets:
+        lost.insert(0, f"secrets of {few(map(_quoted, secrets), 1)}")
+    if AT_LEAST_ONCE in change.after.text:
+        lost.append("exactly-once start")
+    if values.get(asked.CHECKPOINTS):
+        lost.append(_RESUME)
+    return lost
+
+
+def _quoted(name: str) -> str:
+    return f"`{name}`"
 
 
 def _opened(group: _Group) -> Iterator[Finding]:
@@ -309,6 +392,8 @@ def _warned(group: _Group) -> Iterator[Finding]:
 
 def _improves(name: str, old: Value, new: Value) -> bool:
     """Return whether a change of this value can't harm a submission."""
+    if name == asked.COUNTS_FOR:
+        return "enforced" not in str(new)
     if old is None:
         # A new parameter, and an argument that passes it.
         return name.startswith("default of ") or "${" in str(new)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -11,16 +11,18 @@ from slipway.answers.answer import Answer, State, Value
 from slipway.answers.comparison import Comparison, Side
 from slipway.answers.probes import Probe, Submitter, probes
 from slipway.base.errors import ConfigError, PolicyError
-from slipway.base.formatting import exact_span, join, last_part
+from slipway.base.formatting import exact_span, join, last_part, usd
 from slipway.google.advice import SpotNeed
 from slipway.google.clusters import PersistentResource, ResourcePool
-from slipway.google.jobs import AT_LEAST_ONCE
+from slipway.google.jobs import AT_LEAST_ONCE, VertexJob
+from slipway.model.budget import Budget
 from slipway.model.capacity import PAID_ANYWAY, POOL, SPOT
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.model import Catalog, SessionLimits
 from slipway.model.catalog.template import Offer, Template
+from slipway.model.catalog.withdrawal import in_season
 from slipway.model.findings.finding import Subject
-from slipway.model.labels import Launched
+from slipway.model.labels import TEAM, Launched
 from slipway.model.prices import Price
 from slipway.using.jobs.verdict import on_cluster
 from slipway.using.submission.agent_check import AgentSpending
@@ -49,17 +51,35 @@ MACHINES = "machines"
 TIME_LIMIT = "time limit"
 PRICE = "price beyond pools"
 RUN_COST = "cost until the time limit"
+LAUNCHER = "launcher"
+CHECKPOINTS = "checkpoints"
+COUNTS_FOR = "counts for team"
+"""The team that a template's own label names."""
 
 
 def answers(comparison: Comparison, side: Side) -> Iterator[Answer]:
     """Yield the answer to each probe on one side."""
     for probe in probes(comparison):
         if side is Side.AFTER:
-            yield _answer(comparison.new, probe, probe.asked.template, comparison.world.now)
+            answer = _answer(comparison.new, probe, probe.asked.template, comparison.world.now)
+            yield _with_budget(comparison.new, answer)
             continue
         # The deployed catalog already has the new names.
         name = comparison.renamed.get(probe.asked.template, probe.asked.template)
-        yield _answer(comparison.old, probe, name, comparison.world.now)
+        answer = _answer(comparison.old, probe, name, comparison.world.now)
+        # A changed limit is a difference of its own.
+        yield _with_budget(comparison.new, answer)
+
+
+def _with_budget(catalog: Catalog, answer: Answer) -> Answer:
+    """Return an answer with the enforced budget of the team that it counts for."""
+    team = str(answer.values.get(COUNTS_FOR) or "")
+    budget = catalog.budget or Budget()
+    limit = budget.teams.get(team)
+    if limit is None or not budget.enforce:
+        return answer
+    text = f"{team}, whose budget of {usd(limit)} a month is enforced"
+    return replace(answer, values={**answer.values, COUNTS_FOR: text})
 
 
 def accepts_any(comparison: Comparison, name: str) -> bool:
@@ -67,6 +87,29 @@ def accepts_any(comparison: Comparison, name: str) -> bool:
     of_template = (probe for probe in probes(comparison) if probe.asked.template == name)
     asked = (_answer(comparison.new, probe, name, comparison.world.now) for probe in of_template)
     return any(answer.state is State.YES for answer in asked)
+
+
+def rejection_on(catalog: Catalog, probe: Probe, name: str, day: datetime) -> str:
+    """Return why a submission to a template is rejected on a coming day; empty if it is accepted.
+
+    A cluster whose season has begun by then is taken to exist, and one whose season has ended is not.
+    """
+    dated = in_season(catalog, day)
+    try:
+        candidates = prepare(dated, replace(probe.asked, template=name), "").candidates
+        obstacles = [_obstacle_on(dated, candidate, day) for candidate in candidates]
+    except (ConfigError, PolicyError) as error:
+        return error.what
+    if "" in obstacles:
+        return ""
+    return "; ".join(dict.fromkeys(obstacles))
+
+
+def _obstacle_on(catalog: Catalog, candidate: Candidate, day: datetime) -> str:
+    coming = catalog.dormant.get(candidate.offer.dormant)
+    if coming is not None and coming.comes and coming.season.includes(day):
+        return candidate.barred
+    return _obstacle(catalog, candidate, day)
 
 
 def spot_needs(catalog: Catalog) -> tuple[SpotNeed, ...]:
@@ -93,7 +136,12 @@ def _answer(catalog: Catalog, probe: Probe, name: str, now: datetime) -> Answer:
             text = "; ".join(dict.fromkeys(obstacles.values()))
             coming = sorted({_comes(catalog, candidate, now) for candidate in obstacles} - {""})
             return replace(answer, state=State.NO, text=text, values={CAUSE: OFFER, COMES: ", ".join(coming)})
-        values = {**_hardware(possible[0]), **_costs(prepared, probe, possible), **_values(prepared, possible)}
+        values = {
+            **_team(prepared, possible[0]),
+            **_hardware(possible[0]),
+            **_costs(prepared, probe, possible),
+            **_values(prepared, possible),
+        }
     except ConfigError as error:
         why = error.why.partition("\n")[0]
         # Of wrong parameters, the mistake itself says enough.
@@ -167,6 +215,12 @@ def _machines(candidate: Candidate) -> str:
     return ", ".join(f"{count} × {machine}" for machine, count in counts.items())
 
 
+def _team(prepared: PreparedSubmission, first: Candidate) -> dict[str, Value]:
+    if TEAM not in first.offer.labels:
+        return {}
+    return {COUNTS_FOR: prepared.team}
+
+
 def _hardware(candidate: Candidate) -> dict[str, Value]:
     """Return the smallest memory of a GPU in GB, and whether an image is for CPUs; nothing without GPUs."""
     memory = [part.machine.gpu_memory_gb for part in candidate.demand.parts if part.machine.gpu_memory_gb]
@@ -198,8 +252,9 @@ def _values(prepared: PreparedSubmission, possible: Sequence[Candidate]) -> dict
     values["job kind"] = prepared.kind.words
     values[ACCOUNT] = job.service_account
     values["image"] = ", ".join(dict.fromkeys(pool.image for pool in job.worker_pools))
-    values["checkpoints"] = template.checkpoints
-    values["yields to urgent jobs"] = bool(template.yields)
+    values[LAUNCHER] = _is_launched(job)
+    values[CHECKPOINTS] = template.checkpoints
+    values["yields to urgent jobs"] = _can_yield(template, possible)
     values["retries after failures"] = not scheduling.get("disableRetries", False)
     restarts = bool(scheduling.get("restartJobOnWorkerRestart"))
     is_single = sum(pool.replicas for pool in job.worker_pools) == 1
@@ -212,6 +267,17 @@ def _values(prepared: PreparedSubmission, possible: Sequence[Candidate]) -> dict
     values["trials"] = job.max_trials
     values["trials at once"] = job.trials
     return values | _declared(template) | _given_to_code(first.offer)
+
+
+def _is_launched(job: VertexJob) -> bool:
+    return all(pool.launched for pool in job.worker_pools if pool.replicas)
+
+
+def _can_yield(template: Template, possible: Iterable[Candidate]) -> bool:
+    """Return whether its jobs can yield: urgent ones need the machines of a pool."""
+    if not template.yields:
+        return False
+    return any(candidate.offer.capacity_type == POOL for candidate in possible)
 
 
 def _declared(template: Template) -> dict[str, Value]:

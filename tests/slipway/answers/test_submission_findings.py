@@ -5,7 +5,7 @@ from datetime import timedelta
 
 from slipway.base.formatting import sides
 from slipway.model.catalog.clusters import DormantCluster
-from slipway.model.catalog.template import Template
+from slipway.model.catalog.template import Parameter, Template
 from slipway.model.findings.finding import Grade
 from slipway.model.findings.kinds import KINDS
 from slipway.model.kinds import CUSTOM_JOB
@@ -119,3 +119,23 @@ def test_both_sides_are_cut_to_where_they_differ() -> None:
         one, other = sides(f"{'a' * 80} first", f"{'a' * 80}{end}", 20)
         assert one != other
         assert max(len(one), len(other)) <= 22
+
+
+def test_a_sentence_names_the_submission_that_changes() -> None:
+    model = Parameter("model", "str", "9b", choices=("9b", "27b"))
+    usual = offer("spot", when={"model": ("9b",)})
+    small, large = (offer("spot", machine=machine, when={"model": ("27b",)}) for machine in (CPU, A100))
+    old, new = (template("lora", usual, each, parameters=(model,)) for each in (small, large))
+    told = found(facts(old), facts(new))["submission-changed"]
+    assert told.sentence.startswith("`-p model=27b`: `")
+    assert "default submissions" not in " ".join((told.sentence, *told.details))
+    told = found(facts(old), facts(replace(new, checkpoints=True)))["submission-changed"]
+    assert told.sentence.startswith("default submissions: `checkpoints` no → yes")
+    assert any(line.startswith("`-p model=27b`: `machines`") for line in told.details)
+
+
+def test_only_jobs_that_can_run_on_a_pool_yield() -> None:
+    for only, yields in ((offer(), True), (offer("spot"), False)):
+        old = template("lora", only)
+        told = found(facts(old), facts(replace(old, yields=True, checkpoints=True)))["submission-changed"]
+        assert ("`yields to urgent jobs` no → yes" in told.sentence) is yields
