@@ -395,7 +395,7 @@ def _still(change: _Change) -> str:
         is_same = (right, subject) == (change.right, change.subject)
         if is_same and member.startswith(("group:", "team ")):
             kept.append(shown_member(member))
-    return f", only {few(kept)} still can" if kept else ""
+    return f", only {few(kept)} can" if kept else ""
 
 
 def _finding(kind: str, changes: list[_Change], sentence: str, fix: str) -> Finding:

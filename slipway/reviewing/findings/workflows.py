@@ -105,7 +105,7 @@ _WORST = (
     _gains(_ALWAYS, lambda edit, text: f"{edit.place} continues after a failure: `{edit.key}` is {shown(edit.after)}"),
 )
 _OTHERS = (
-    _gains(r"\b(timeout(?:-minutes)?: .+)", lambda edit, text: f"{edit.place} has another time limit: {edit}; {_LOCK}"),
+    _gains(r"\b(timeout(?:-minutes)?: .+)", lambda edit, text: f"{edit.place} has another time limit: {edit}"),
     _gains(r"^on\b.*?cron: (.+)", lambda edit, text: f"the schedule is {shown(text)}, was {shown(edit.before)}"),
     _loses(r"^(on\b.*)", lambda edit, text: f"no longer starts as before: {edit}"),
     _gains(r"^(on\b.*)", lambda edit, text: f"also starts on {edit}"),
