@@ -282,11 +282,13 @@ def _replaced(plan: ClusterPlan) -> Finding:
     needed = machines_text(plan.new.minimum_machines) if plan.is_created else ""
     price = _price(plan.old, plan.held)
     unfinished = jobs_text(plan.jobs)
+    exists = "" if plan.is_created else f"`{plan.new.id}` exists already"
     billed = ""
     if plan.drains:
         billed = _phrase("billed twice until the end of ", unfinished, f" ({dollars(price)})")
     sentence = _phrases(
         f"replace (create before delete): {_edits_text(plan)}",
+        exists,
         billed,
         _phrase("the deployed cluster ", plan.loss),
         _phrase("needs ", needed, " now"),

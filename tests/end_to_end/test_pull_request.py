@@ -111,7 +111,7 @@ def going_back_is_reviewed(repository: Repository) -> None:
     for line in block.splitlines()[:2]:
         repository.git(*line.replace("GOOD", "main~1").split()[1:])
     said = repository.reviewed().out
-    assert "pools.all.replicas.max 3 → 2. cpu-" in said and "exists already" in said, said
+    assert "pools.all.replicas.max 3 → 2; cpu-" in said and "exists already" in said, said
     repository.git("checkout", "-q", "main")
 
 
