@@ -79,7 +79,8 @@ def test_adopted_used_left_and_destroyed_around_it_lives_on(checkout: Checkout, 
     name = f"{VERTEX.removeprefix('/v1/')}/persistentResources/{theirs}"
     printed = checkout.slipway("pools", "adopt", name, "--print", role="deployer")
     said = up(checkout, theirs=yaml.safe_load(printed.out)[theirs])
-    assert f"theirs stands for {theirs}, which somebody else made" in said
+    others_own = "another owner has it, and deployments never change or delete it"
+    assert f"cluster theirs: adopted cluster none → {theirs}: {others_own}" in said
     assert checkout.outputs()["clusters"] == {"theirs": theirs}
     assert not [resource for resource in checkout.resources() if "aiPersistentResource" in resource["type"]]
 
@@ -98,7 +99,7 @@ def test_adopted_used_left_and_destroyed_around_it_lives_on(checkout: Checkout, 
 
     # The entry goes; the cluster and the job on it stay.
     said = up(checkout, cpu=LIKE_IT)
-    assert f"{theirs} is not offered as theirs" in said and "as it was adopted" in said
+    assert f"cluster theirs: adopted cluster {theirs} → none: {others_own}" in said
     assert checkout.outputs()["clusters"].keys() == {"cpu"}
     assert checkout.job_state(job["name"]) == "JOB_STATE_RUNNING"
     # One that gcloud made by default takes no job of a template, and that is said.

@@ -48,7 +48,8 @@ def test_a_cluster_in_error_or_gone_is_refused_and_the_next_up_makes_a_new_one(
     # What was deleted by hand is made again, in the same way and under the id that is free again. # B1
     done = checkout.pulumi("up")
     assert done.code == 0, done.said
-    assert "cpu is made again: the old one is gone" in done.said
+    again = "cluster cpu: create: 1–2 n1-standard-4, $0.25/h idle; the deployed cluster failed or no longer exists"
+    assert again in done.said
     assert f"cluster {first} is accepted and being made" in done.said
     assert checkout.clusters() == {first: "RUNNING"}
     assert checkout.submit("--wait")["state"] == "succeeded"

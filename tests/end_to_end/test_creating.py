@@ -45,7 +45,7 @@ def test_a_creation_that_is_refused_or_fails_is_said_and_mended(  # N2
     settings(create_error="")
     assert up.process.wait() == 0, up.said
     for failed in (id_, f"{id_}-2"):
-        assert re.search(rf"deleting cluster {failed}: it failed \(", up.said), up.said
+        assert re.search(rf"deleting cluster {failed}: it failed \(Resources are insufficient", up.said), up.said
     assert checkout.clusters() == {f"{id_}-2": "RUNNING"}
 
     a_rollover_that_meets_a_stock_out_leaves_the_old_one_to_its_submitters(checkout, settings, f"{id_}-2")
@@ -138,7 +138,8 @@ def a_failed_cluster_that_is_found_and_short_quota_are_named_in_preview(
     settings(create_error="")
     checkout.write(persistentResources=CPU | {"large": LARGE}, quota={"mode": "warn"})
     said = makes_no_cluster(checkout, "preview")
-    assert f"{id_} failed, holds nothing and is deleted: Resources are insufficient" in said
+    assert f"cluster {id_}: delete: an earlier deployment left it, and no job uses it" in said
+    assert "cluster cpu: create: 1–2 n1-standard-4" in said
     assert "needs 2,404, limit 2,200" in said  # D2
     checkout.write()
 

@@ -3,6 +3,7 @@
 import pytest
 
 from slipway.reviewing.preview_text import UNTOUCHED
+from slipway.reviewing.render.rows import ON_MAIN
 from tests.checkouts.checkout import MACHINE, Checkout
 from tests.checkouts.saved_stack import SavedStack
 from tests.checkouts.shell import Done
@@ -109,7 +110,7 @@ def test_quota_short_for_an_offer_makes_that_offer_unavailable_and_the_deploymen
     assert preview.code == 0, preview.said
     for told in (saved_stack.told, preview.said):
         assert "unavailable: spot of nap (quota: custom_model_training_preemptible_cpus" in told
-    assert "A usual run by nap spot can't start" in saved_stack.told
+    assert "⚠ quota preemptible_cpus: single run: a run of nap spot needs 4: limit 1" in saved_stack.told
     assert f"✓ {UNTOUCHED}" in preview.said
     refusal = deployed.slipway("submit", "nap", "-p", "say=hello", "--capacity", "spot")
     assert refusal.code == 5, refusal.said
@@ -123,6 +124,8 @@ def test_a_preview_compares_rules_with_those_of_the_last_deployment(deployed: Ch
     deployed.write(policy={"mandatory": {"mostCost": 0.01}})
     preview = deployed.pulumi("preview")
     assert preview.code == 1, preview.said
-    assert "⛔ trial: Rule mostCost refuses the deployment" in preview.said
-    assert "Rule mandatory.mostCost is new: 0.01" in preview.said
-    assert "not caused by this change" not in preview.said
+    assert "Slipway plan for trial: ⛔ rejected" in preview.said
+    (row,) = (line.strip() for line in preview.said.splitlines() if "⛔ policy mostCost: " in line)
+    assert "up to $0.49/h, at most $0.01/h is allowed" in row
+    assert "slipway:policy.mandatory: – → {mostCost: 0.01}" in preview.said
+    assert "existing problems" not in preview.said and ON_MAIN not in preview.said

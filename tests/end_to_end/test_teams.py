@@ -58,6 +58,6 @@ def test_a_team_s_submissions_run_on_its_machines_and_a_review_says_whose_change
 
     declare(checkout, "n1-standard-4")
     told = checkout.pulumi("preview", role="previewer").said
-    assert "Jobs of nap (team vision) ask for n1-standard-4 instead of n1-standard-8" in told
-    assert "Jobs of nap (team vision) can use pool cpu instead of big" in told
-    assert "A run of nap (team vision) on machines of its own costs $0.46/h on demand → $0.25/h on demand" in told
+    moved = "template nap: --team vision -p say=gs://bucket/object: order of capacity types pool big → pool cpu"
+    assert moved in told
+    assert "machines 1 × n1-standard-8 → 1 × n1-standard-4" in told
