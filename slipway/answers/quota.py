@@ -111,7 +111,8 @@ def _now(row: QuotaRow, facts: Facts, dated: frozenset[str]) -> Answer:
     needed = sum(row.created.values())
     requests = facts.quota.requests or {}
     asked = 0 if row.elsewhere else requests.get(row.metric, 0)
-    sentence = f"{_named(row.created)} needs {needed:,} now: limit {limit:,}, short by {row.short:,}"
+    verb = "needs" if len(row.created) == 1 else "need"
+    sentence = f"{_named(row.created)} {verb} {needed:,} now: limit {limit:,}, short by {row.short:,}"
     if asked:
         sentence = f"{sentence}, requested {asked:,}"
     grade = Grade.WARNING if asked >= limit + row.short else Grade.BLOCKING
