@@ -286,6 +286,7 @@ def _replaced(plan: ClusterPlan) -> Finding:
     billed = ""
     if plan.drains:
         billed = _phrase("billed twice until the end of ", unfinished, f" ({dollars(price)})")
+        billed = billed or f"a later deployment deletes `{plan.old.id}`"
     sentence = _phrases(
         f"replace (create before delete): {_edits_text(plan)}",
         exists,

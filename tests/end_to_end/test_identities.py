@@ -15,7 +15,7 @@ def test_who_may_not_deploy_is_told_why_and_changes_nothing(checkout: Checkout) 
     # What was not read on purpose is said first. # D2
     nowhere = {name: "http://127.0.0.1:1/v1/" for name in checkout.environ("deployer") if name.endswith("_ENDPOINT")}
     skipped = checkout.pulumi("preview", "--refresh=false", **nowhere, SLIPWAY_LIVE="skip")
-    assert skipped.code == 0 and "is made: " in skipped.said, skipped.said
+    assert skipped.code == 0 and "cluster cpu: create: " in skipped.said, skipped.said
     assert "were not read" in skipped.said[skipped.said.index("Diagnostics:") :].splitlines()[2]
     first = checkout.pulumi("preview", role="previewer")
     assert first.code == 0, first.said

@@ -51,7 +51,7 @@ def test_a_season_ends_when_its_jobs_have_ended_and_begins_again(
     it_is_declared_for_later(checkout)
 
     said = up(checkout, **{"from": LONG_AGO, "until": NEVER})
-    assert "Jobs of nap can use pool cpu now" in said
+    assert "template nap: now accepts" in said, said
     assert list(checkout.clusters()) == [old] and due(checkout) == [("season-ends", False)]
     shown = checkout.slipway("submit", "nap", "-p", "say=x", "--dry-run")
     assert shown.json["labels"]["slipway-capacity-type"] == "pool"
@@ -81,7 +81,7 @@ def the_job_ends_and_a_later_deployment_deletes_the_cluster(
     settings(create_error="late-")
     failed = checkout.pulumi("up", SLIPWAY_GRACE="0", SLIPWAY_CREATE_PATIENCE="1s")
     assert failed.code == 1 and "it ended in ERROR" in failed.said, failed.said
-    assert f"{old} is idle and is deleted" in failed.said
+    assert f"cluster {old}: delete: " in failed.said, failed.said
     assert checkout.clusters() == {} and due(checkout) == [("create", True)]
 
 
