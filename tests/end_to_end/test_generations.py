@@ -139,7 +139,7 @@ def reverted_in_all_but_what_changes_no_cluster(busy: Busy) -> None:
     """The old generation is current again. With how many machines it begins and by when it retires make no other."""
     new = busy.current
     said = foretold(busy.checkout, A_OTHERWISE)
-    assert "cluster cpu: replace (create before delete)" in said and "exists already" in said, said
+    assert "cluster cpu: replace (create before delete)" in said and "exists already" in said and new in said, said
     up(busy.checkout, A_OTHERWISE)
     assert busy.current == busy.old
     assert busy.retiring == []
@@ -171,7 +171,7 @@ def deleted_without_waiting_by_a_later_deployment(busy: Busy) -> None:
     made = datetime.fromisoformat(checkout.cloud.rest("GET", published)["timeCreated"])
     wait_for(lambda: datetime.now(UTC) - made > timedelta(seconds=3), "the catalog has been published for a while")
     said = up(checkout, {}, SLIPWAY_GRACE="1s")
-    assert re.search(rf"{busy.old}.* is idle and is deleted", said)
+    assert re.search(rf"cluster {busy.old}: delete: |deleting cluster {busy.old}", said), said
     assert "may not be listed yet" not in said
     assert checkout.clusters() == {}
 
