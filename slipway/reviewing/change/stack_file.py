@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from slipway.answers.settings import Setting
 from slipway.model.findings.finding import Subject
-from slipway.reviewing.change.files import Files, Sides
+from slipway.reviewing.change.files import Files
 from slipway.reviewing.change.leaves import leaves
 from slipway.reviewing.change.secret_values import bare
 
@@ -22,7 +22,9 @@ _LONGEST = 200
 def settings_without_facts(stack: str, files: Files) -> Iterator[Setting]:
     """Yield the edited settings of a stack's file that the facts of a deployment do not have."""
     for ending in ("yaml", "yml"):
-        sides = files.texts.get(f"stacks/Pulumi.{stack}.{ending}", Sides())
+        sides = files.texts.get(f"stacks/Pulumi.{stack}.{ending}")
+        if sides is None:
+            continue
         before = _values(sides.before)
         after = _values(sides.after)
         for key in dict.fromkeys((*before, *after)):
