@@ -11,12 +11,14 @@ from functools import cached_property
 from slipway.deploying.deployment.actions import of_catalog
 from slipway.deploying.engine.preview import Preview
 from slipway.deploying.engine.touched import Touched, touched
-from slipway.deploying.generations.action import Action
+from slipway.deploying.generations.action import Action, What
+from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob, distinct
 from slipway.google.live import Live, Unknown
 from slipway.google.permissions import Bound
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.renaming import as_called, other_names
+from slipway.model.catalog.withdrawal import replacing
 from slipway.model.facts import Facts
 
 DAYS = 30
@@ -45,6 +47,13 @@ class World:
         if isinstance(self.live.jobs, Unknown):
             return ()
         return tuple(job for job in self.live.jobs if not job.ended)
+
+    @cached_property
+    def live_clusters(self) -> Mapping[str, PersistentResource] | None:
+        """The clusters of Vertex AI that did not fail, by id; None if they could not be read."""
+        if self.live.skipped or isinstance(self.live.clusters, Unknown):
+            return None
+        return {cluster.id: cluster for cluster in self.live.clusters if not cluster.failed}
 
     @cached_property
     def recent(self) -> tuple[VertexJob, ...]:
@@ -129,6 +138,23 @@ class Comparison:
     def published(self) -> Catalog | None:
         """The catalog as submitters find it. An interrupted deployment may have removed clusters from it."""
         return self.world.live.deployed
+
+    @property
+    def is_moved(self) -> bool:
+        """Return whether the stack gets another project or region."""
+        return (self.old.project, self.old.region) != (self.new.project, self.new.region)
+
+    @property
+    def interrupted(self) -> frozenset[str] | None:
+        """The clusters that an interrupted deployment of this commit was replacing in place; None without one."""
+        published = self.published
+        if published is None or self.new.dirty or published.under_way != self.new.commit:
+            return None
+        return replacing(published)
+
+    def planned(self, *actions: What) -> frozenset[str]:
+        """Return the ids of the clusters that the plan does this with."""
+        return frozenset(action.id for action in self.actions if action.what in actions)
 
     @cached_property
     def actions(self) -> tuple[Action, ...]:

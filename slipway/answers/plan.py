@@ -8,29 +8,23 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from math import inf
 
+from slipway.answers import cluster_steps
 from slipway.answers.answer import Answer, Difference, Value
+from slipway.answers.cluster_texts import job_lines, jobs_text, machines_text, phrase, phrases, scarce, users
 from slipway.answers.comparison import Comparison, Side
 from slipway.base.formatting import exact_span, few, join, last_part, sides
-from slipway.deploying.engine.touched import CLUSTER_TYPE, Fate, Touched
-from slipway.deploying.generations.action import DELETE, What
-from slipway.deploying.generations.published_clusters import departures
-from slipway.google.answers import MISREAD
-from slipway.google.clusters import PersistentResource
+from slipway.deploying.generations.action import REMOVALS, What
 from slipway.google.jobs import VertexJob, distinct
-from slipway.google.live import Unknown
 from slipway.model.catalog.clusters import Cluster, DormantCluster, PricedAlternative
-from slipway.model.catalog.withdrawal import replacing
 from slipway.model.cluster import CREATE_WITHIN_S, IN_PLACE, PROTECT, ROLLOVER
-from slipway.model.cluster_fields import NAMES, FieldDifference, compare, machines_in_words
+from slipway.model.cluster_fields import FieldDifference, compare, machines_in_words
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.model.machines.spec import MachineGroup
-from slipway.model.machines.table import regions
 from slipway.model.prices import UNKNOWN, Price, dollars
 from slipway.model.season import moment_in_words
 
 _MOST_NAMED = 2
-_MOST_WORDS = 30
 _LONGEST = 30
 _LONGEST_DETAIL = 200
 _SOON = timedelta(days=7)
@@ -40,7 +34,6 @@ _LONG = timedelta(days=365)
 _WORKFLOW = timedelta(hours=2, minutes=30)
 """A longer wait hardly fits into a deployment workflow, which ends after three hours."""
 _SAFEST_LAST = (IN_PLACE, ROLLOVER, PROTECT)
-_REMOVALS = (*DELETE, What.CLEAR)
 _CHANGED = "capacity-changed"
 _UPDATED = "cluster-updated"
 
@@ -136,9 +129,7 @@ def findings(comparison: Comparison, differences: Sequence[Difference]) -> Itera
             yield from _adoption(plan)
             yield from _amounts_changed(plan)
         yield from _earlier_clusters(comparison)
-    for step in _cluster_steps(comparison):
-        yield from _of_step(comparison, step)
-    yield from _cancelled(comparison)
+    yield from cluster_steps.findings(comparison)
 
 
 def _plans(comparison: Comparison) -> Iterator[ClusterPlan]:
@@ -165,42 +156,22 @@ def _plan(
     moves = _moves(comparison)
     # The review does not read the former place of a stack that moves.
     known = replace(old, id="", pools=()) if moves else old
-    live = _live_clusters(comparison) or {}
-    is_lost = _live_clusters(comparison) is not None and known.id not in {"", *live}
+    live = comparison.world.live_clusters or {}
+    is_lost = comparison.world.live_clusters is not None and known.id not in {"", *live}
     held = live[known.id].machines if known.id in live else known.minimum_machines
     return ClusterPlan(
         name,
         *entries,
         *own,
-        is_created=new.id in _ids(comparison, What.CREATE),
-        drains=known.id in _ids(comparison, What.RETIRE) - deleted_by_engine(comparison),
+        is_created=new.id in comparison.planned(What.CREATE),
+        drains=known.id in comparison.planned(What.RETIRE) - cluster_steps.deleted_by_engine(comparison),
         jobs=comparison.world.jobs_on(known.id),
         loss="failed or no longer exists" if is_lost else "",
         held=() if is_lost else held,
         edits=(*moves, *_edits(old, new, comparison.new.region)),
-        is_continued=name in _continued(comparison),
+        is_continued=name in (comparison.interrupted or ()),
         now=comparison.world.now,
     )
-
-
-def _ids(comparison: Comparison, *actions: What) -> frozenset[str]:
-    """Return the ids of the clusters that the plan does this with."""
-    return frozenset(action.id for action in comparison.actions if action.what in actions)
-
-
-def _live_clusters(comparison: Comparison) -> Mapping[str, PersistentResource] | None:
-    """Return the clusters of Vertex AI that did not fail, by id; None if they could not be read."""
-    live = comparison.world.live
-    if live.skipped or isinstance(live.clusters, Unknown):
-        return None
-    return {cluster.id: cluster for cluster in live.clusters if not cluster.failed}
-
-
-def _continued(comparison: Comparison) -> frozenset[str]:
-    published = comparison.published
-    if published is None or comparison.new.dirty or published.under_way != comparison.new.commit:
-        return frozenset()
-    return replacing(published)
 
 
 def _moves(comparison: Comparison) -> tuple[FieldDifference, ...]:
@@ -223,28 +194,13 @@ def _differing(*fields: FieldDifference) -> tuple[FieldDifference, ...]:
 
 def _of(kind: str, plan: ClusterPlan, sentence: str, fix: str = "", *, grade: Grade, key: str = "") -> Finding:
     """Return a finding about a cluster's entry; `key` is the edited one, below the entry or of the whole stack."""
-    field = f"slipway:persistentResources.{plan.name}{_phrase('.', key)}"
+    field = f"slipway:persistentResources.{plan.name}{phrase('.', key)}"
     if key.startswith("gcp:"):
         field = key
     found = KINDS[kind].of(Subject("cluster", plan.name), sentence, fix, grade=grade, field=field)
     edits = [_edit_text(edit, _LONGEST_DETAIL) for edit in plan.edits]
     details = (*edits, *job_lines(plan.jobs, plan.now))
     return replace(found, details=details, facts={"jobs": len(distinct(plan.jobs)), "users": users(plan.jobs)})
-
-
-def _phrases(first: str, *others: str) -> str:
-    """Return the phrases as one sentence, the most important first; what makes it too long is left out."""
-    sentence = first
-    for phrase in filter(None, others):
-        longer = f"{sentence}; {phrase}"
-        if len(longer.split()) <= _MOST_WORDS:
-            sentence = longer
-    return sentence
-
-
-def _phrase(start: str, value: str, end: str = "") -> str:
-    """Return a phrase with a value; empty without a value."""
-    return f"{start}{value}{end}" if value else ""
 
 
 def _fate(plan: ClusterPlan) -> Iterator[Finding]:
@@ -271,8 +227,8 @@ def _gone(plan: ClusterPlan) -> Iterator[Finding]:
 def _created(plan: ClusterPlan) -> Finding:
     price = _idle_price(plan.new)
     verb = "create" if plan.is_created else "offer again"
-    loss = _phrase("the deployed cluster ", plan.loss)
-    sentence = _phrases(f"{verb}: {_sizes(plan.new)}, {dollars(price)} idle", loss)
+    loss = phrase("the deployed cluster ", plan.loss)
+    sentence = phrases(f"{verb}: {_sizes(plan.new)}, {dollars(price)} idle", loss)
     return replace(_of("cluster-created", plan, sentence, grade=Grade.NOTE), cost=float(price.known))
 
 
@@ -285,14 +241,14 @@ def _replaced(plan: ClusterPlan) -> Finding:
     exists = "" if plan.is_created else f"`{plan.new.id}` exists already"
     billed = ""
     if plan.drains:
-        billed = _phrase("billed twice until the end of ", unfinished, f" ({dollars(price)})")
+        billed = phrase("billed twice until the end of ", unfinished, f" ({dollars(price)})")
         billed = billed or f"a later deployment deletes `{plan.old.id}`"
-    sentence = _phrases(
+    sentence = phrases(
         f"replace (create before delete): {_edits_text(plan)}",
         exists,
         billed,
-        _phrase("the deployed cluster ", plan.loss),
-        _phrase("needs ", needed, " now"),
+        phrase("the deployed cluster ", plan.loss),
+        phrase("needs ", needed, " now"),
     )
     grade = Grade.NOTE if plan.is_continued else Grade.WARNING
     found = _of("cluster-replaced", plan, sentence, grade=grade, key=_first_key(plan))
@@ -301,12 +257,12 @@ def _replaced(plan: ClusterPlan) -> Finding:
 
 
 def _replaced_in_place(plan: ClusterPlan) -> Finding:
-    sentence = _phrases(
+    sentence = phrases(
         f"replace (delete before create): {_edits_text(plan)}; there is no pool meanwhile",
-        _phrase("`up` is rejected until the end of ", jobs_text(plan.jobs)),
-        _phrase("", machines_text(_scarce(plan.held)), " may not be available again"),
+        phrase("`up` is rejected until the end of ", jobs_text(plan.jobs)),
+        phrase("", machines_text(scarce(plan.held)), " may not be available again"),
     )
-    grade = Grade.BLOCKING if plan.jobs or _scarce(plan.held) else Grade.WARNING
+    grade = Grade.BLOCKING if plan.jobs or scarce(plan.held) else Grade.WARNING
     if plan.is_continued:
         grade = Grade.NOTE
     fix = "set `replacement: rollover` if quota suffices for both clusters"
@@ -315,12 +271,12 @@ def _replaced_in_place(plan: ClusterPlan) -> Finding:
 
 def _deleted(plan: ClusterPlan) -> Finding:
     """Return the deletion of a cluster that is no longer declared, or whose season ended."""
-    grade = Grade.BLOCKING if _scarce(plan.held) else Grade.WARNING
-    sentence = _phrases(
+    grade = Grade.BLOCKING if scarce(plan.held) else Grade.WARNING
+    sentence = phrases(
         "drain, then delete: takes no new jobs" if plan.drains else "delete",
-        _phrase("the deployed cluster ", plan.loss),
-        _phrase("finishes ", jobs_text(plan.jobs)),
-        _phrase("gives back ", machines_text(plan.held)),
+        phrase("the deployed cluster ", plan.loss),
+        phrase("finishes ", jobs_text(plan.jobs)),
+        phrase("gives back ", machines_text(plan.held)),
         plan.dormancy,
     )
     return _of("cluster-deleted", plan, sentence, grade=Grade.NOTE if plan.is_announced else grade)
@@ -367,7 +323,7 @@ def _machines(cluster: Cluster) -> Mapping[str, Amount]:
         ready[f"`{pool.machine}` always ready"] += pool.min
         most[f"`{pool.machine}` at most"] += pool.max
     accelerators = Counter[str]()
-    for group in _scarce(cluster.minimum_machines):
+    for group in scarce(cluster.minimum_machines):
         accelerators[f"`{group.machine.accelerator}` always ready"] += group.count * group.machine.accelerator_count
     return {
         **{name: Amount(_CHANGED, "pools", str(count), count, inf) for name, count in accelerators.items()},
@@ -431,135 +387,11 @@ def _earlier_clusters(comparison: Comparison) -> Iterator[Finding]:
         subject = Subject("cluster", action.id)
         if action.id in current:
             continue
-        if action.what in _REMOVALS:
+        if action.what in REMOVALS:
             yield kind.of(subject, "delete: an earlier deployment left it, and no job uses it", grade=Grade.NOTE)
         elif action.overdue and action.id not in late:
             who = jobs_text(action.jobs) or action.why.words
             yield kind.of(subject, f"drains for longer than `retireWithin`: {who}", grade=Grade.NOTE)
-
-
-def _cluster_steps(comparison: Comparison) -> list[Touched]:
-    return [step for step in comparison.touched if step.type.startswith(CLUSTER_TYPE)]
-
-
-def deleted_by_engine(comparison: Comparison) -> frozenset[str]:
-    """Return the ids of clusters that Pulumi deletes, or that the program leaves out if the preview is incomplete."""
-    gone = frozenset(step.physical for step in _cluster_steps(comparison) if step.destroyed)
-    is_complete = comparison.preview is not None and comparison.preview.complete
-    if is_complete or comparison.unknown or _moves(comparison):
-        return gone
-    declared = {*comparison.after.kept, *(cluster.id for cluster in comparison.new.clusters.values())}
-    own = {cluster.id for cluster in comparison.old.clusters.values() if not cluster.adopted}
-    earlier = {*comparison.old.retiring, *comparison.before.kept, *comparison.world.live.in_state}
-    return gone | ((own | earlier) - declared)
-
-
-def _cancelled(comparison: Comparison) -> Iterator[Finding]:
-    """Yield the jobs on clusters that are deleted under them."""
-    clusters = _live_clusters(comparison) or {}
-    for id_ in sorted(deleted_by_engine(comparison)):
-        jobs = comparison.world.jobs_on(id_)
-        who = jobs_text(jobs)
-        if id_ in clusters and clusters[id_].in_use:
-            who = who or "unlisted work"
-        if who:
-            sentence = f"cancels {who}: Pulumi deletes `{id_}` without waiting"
-            fix = "deploy after the jobs end, or keep the cluster declared until then"
-            found = KINDS["jobs-cancelled"].of(_subject(comparison, id_), sentence, fix)
-            facts = {"jobs": len(distinct(jobs)), "users": users(jobs)}
-            yield replace(found, details=job_lines(jobs, comparison.world.now), facts=facts)
-
-
-def _of_step(comparison: Comparison, step: Touched) -> Iterator[Finding]:
-    """Yield a step of Pulumi that the plan does not have."""
-    id_ = step.physical
-    subject = _subject(comparison, id_)
-    if step.destroyed:
-        yield from _deleted_unplanned(comparison, step)
-    elif step.fate is Fate.FORGOTTEN or step.goes:
-        sentence = f"`{id_}` leaves Pulumi's state and keeps running: it is billed, and no deployment deletes it"
-        yield KINDS["cluster-orphaned"].of(subject, sentence, grade=Grade.BLOCKING)
-    elif step.fate is Fate.CHANGED and step.diffs:
-        paths = few(f"`{path}`" for path in step.diffs)
-        sentence = f"Vertex AI can't update {paths} of a running cluster: the deployment fails, or ends its jobs"
-        found = KINDS["cluster-rejected"].of(subject, sentence, "change it by an edit that replaces the cluster")
-        yield replace(found, details=job_lines(comparison.world.jobs_on(id_), comparison.world.now))
-    if step.fate in (Fate.CREATED, Fate.REPLACED, Fate.ADOPTED) and Side.AFTER not in comparison.unknown:
-        yield from _created_unplanned(comparison, step)
-
-
-def _deleted_unplanned(comparison: Comparison, step: Touched) -> Iterator[Finding]:
-    """Yield a cluster that Pulumi deletes although it is declared, or that no catalog has."""
-    id_ = step.physical
-    live = _live_clusters(comparison)
-    # A review does not read the clusters of a region that has no machines.
-    is_read = live is not None and step.was.get("location") in (None, comparison.old.region, *regions())
-    clusters = live or {}
-    is_gone = is_read and id_ not in clusters
-    if is_gone or _is_planned_removal(comparison, id_):
-        return
-    held = clusters[id_].machines if id_ in clusters else ()
-    is_declared = id_ in comparison.after.kept or comparison.new.cluster_named(id_) is not None
-    although = ""
-    if is_declared:
-        although = ", although the program declares it"
-    sentence = _phrases(
-        f"delete: Pulumi deletes `{id_}`{_phrase(' because of ', few(step.replaces))}{although}",
-        f"gives back {machines_text(held) or 'unknown machines'}",
-    )
-    is_minor = held and not is_declared and not _scarce(held)
-    grade = Grade.WARNING if is_minor else Grade.BLOCKING
-    fix = "find what in the program deletes it"
-    field = "".join(step.replaces[:1])
-    yield KINDS["cluster-deleted"].of(_subject(comparison, id_), sentence, fix, grade=grade, field=field)
-
-
-def _is_planned_removal(comparison: Comparison, id_: str) -> bool:
-    """Return whether the plan deletes the cluster, or its entry is removed: both have a finding of their own."""
-    cluster = comparison.old.cluster_named(id_)
-    if cluster is not None and cluster.name not in comparison.new.clusters and not cluster.adopted:
-        return True
-    return id_ in _ids(comparison, *_REMOVALS)
-
-
-def _created_unplanned(comparison: Comparison, step: Touched) -> Iterator[Finding]:
-    """Yield a cluster that Pulumi creates or imports, and that the catalog does not offer as such."""
-    id_ = str(step.becomes.get("name", step.name))
-    subject = _subject(comparison, id_)
-    if id_ in comparison.after.kept:
-        return
-    cluster = comparison.new.cluster_named(id_)
-    if cluster is None or cluster.adopted:
-        kind = "cluster-orphaned" if step.fate is Fate.ADOPTED else "cluster-created"
-        sentence = f"Pulumi creates or imports `{id_}`, which the catalog does not offer: submissions can't use it"
-        yield KINDS[kind].of(subject, sentence, grade=Grade.BLOCKING)
-        return
-    keys = _differing_requests(comparison, step, cluster)
-    if keys:
-        sentence = f"Pulumi creates `{id_}` with other {few(keys)} than the catalog publishes"
-        yield KINDS[_UPDATED].of(subject, sentence, grade=Grade.BLOCKING)
-
-
-def _differing_requests(comparison: Comparison, step: Touched, cluster: Cluster) -> list[str]:
-    """Return the fields in which Pulumi's request differs from the published cluster."""
-    catalog = comparison.new
-    try:
-        requested = PersistentResource.read(step.becomes).spec
-    except MISREAD:
-        return ["fields"]
-    # An imported cluster keeps its names.
-    ignored = NAMES if step.fate is Fate.ADOPTED else ()
-    departing = departures(cluster, requested, catalog.identity.label)
-    keys = [f"`{each.key}`" for each in departing if not each.key.startswith(ignored)]
-    place = (cluster.region or catalog.region, catalog.project)
-    if place != (step.becomes.get("location"), step.becomes.get("project")):
-        keys.append("`location`")
-    return keys
-
-
-def _subject(comparison: Comparison, id_: str) -> Subject:
-    cluster = comparison.old.cluster_named(id_) or comparison.new.cluster_named(id_)
-    return Subject("cluster", cluster.name if cluster else id_)
 
 
 def _idle_price(cluster: Cluster) -> Price:
@@ -572,35 +404,8 @@ def _price(cluster: Cluster, groups: Iterable[MachineGroup]) -> Price:
     return sum((prices.get(group.machine, UNKNOWN) * group.count for group in groups), Price())
 
 
-def machines_text(groups: Iterable[MachineGroup]) -> str:
-    """Return ``1 `a3-highgpu-8g` and 2 `n1-standard-8` ``; empty for none."""
-    counts = Counter[str]()
-    for group in groups:
-        counts[str(group.machine)] += group.count
-    return join(f"{count:,} `{machine}`" for machine, count in (+counts).items())
-
-
-def _scarce(groups: Iterable[MachineGroup]) -> tuple[MachineGroup, ...]:
-    return tuple(group for group in groups if group.machine.accelerator)
-
-
 def _sizes(cluster: Cluster | PricedAlternative) -> str:
     return join(machines_in_words(pool) for pool in cluster.pools)
-
-
-def users(jobs: Iterable[VertexJob]) -> tuple[str, ...]:
-    return tuple(sorted({job.user for job in jobs if job.user}))
-
-
-def jobs_text(jobs: Iterable[VertexJob]) -> str:
-    """Return ``job `tune-27b` (ada) and 3 more``; empty for none."""
-    return few(f"job `{job.called}` ({job.user or 'unknown user'})" for job in distinct(jobs))
-
-
-def job_lines(jobs: Iterable[VertexJob], now: datetime) -> tuple[str, ...]:
-    """Return ``job `tune-27b` (ada, running 3 h 12 min)`` for each job, by name."""
-    listed = sorted(distinct(jobs), key=lambda job: job.called)
-    return tuple(f"job `{job.called}` ({job.owner_and_age(now)})" for job in listed)
 
 
 def _first_key(plan: ClusterPlan) -> str:

@@ -9,8 +9,8 @@ from itertools import chain
 from typing import Any
 
 from slipway.answers.answer import Answer, Difference, State
+from slipway.answers.cluster_texts import job_lines
 from slipway.answers.comparison import Comparison, Side
-from slipway.answers.plan import job_lines
 from slipway.authoring.policy.rule import ADVISORY, LEVELS, MANDATORY
 from slipway.authoring.policy.rules import violations
 from slipway.base.formatting import counted, few, join, plain, short, usd

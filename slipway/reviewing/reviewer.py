@@ -16,7 +16,7 @@ from slipway.base.formatting import first_lines, short
 from slipway.deploying.engine import events
 from slipway.deploying.engine.preview import Preview
 from slipway.deploying.generations.action import Why
-from slipway.model.catalog.withdrawal import UNCOMMITTED, replacing
+from slipway.model.catalog.withdrawal import UNCOMMITTED
 from slipway.model.facts import CATALOG
 from slipway.model.findings.finding import Finding
 from slipway.model.findings.grades import BY_WORD, GRADES
@@ -53,7 +53,7 @@ def review(change: Change) -> Review:
     found = [*asked.findings, *by_files, *preview_rejection(comparison.preview)]
     graded = _graded(comparison, _joined(_explained(found)))
     findings = sorted((_spelled(finding, comparison.new.origin) for finding in graded), key=weight)
-    begun = _interrupted_replacements(comparison)
+    begun = comparison.interrupted
     standing: tuple[str, ...] = _attempt(failed, "policy", lambda: tuple(policy.standing(comparison)), ())
     if begun is not None:
         standing = (_CONTINUES, *standing)
@@ -172,16 +172,6 @@ def plan_lines(preview: Preview) -> Iterator[str]:
     steps = sorted((step.op, step.type, step.name) for step in preview.steps if not step.component)
     for step in steps:
         yield short(" ".join(step), _LONGEST_LINE)
-
-
-def _interrupted_replacements(comparison: Comparison) -> frozenset[str] | None:
-    """Return the clusters that an interrupted deployment of this commit was replacing in place; None without one."""
-    published = comparison.published
-    if published is None or comparison.new.dirty:
-        return None
-    if published.under_way != comparison.new.commit:
-        return None
-    return replacing(published)
 
 
 def _stray(comparison: Comparison) -> str:

@@ -66,6 +66,7 @@ class What(StrEnum):
 
 
 DELETE = (What.DELETE_FIRST, What.DELETE_LAST)
+REMOVALS = (*DELETE, What.CLEAR)
 
 
 @dataclass(frozen=True)
