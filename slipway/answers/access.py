@@ -26,6 +26,7 @@ from slipway.answers.rights import (
     strength,
 )
 from slipway.base.formatting import counted, few, first_lines, join
+from slipway.deploying.deployment.shared_grants import who_needs
 from slipway.deploying.engine.grants import Grant
 from slipway.deploying.engine.preview import UNKNOWN
 from slipway.deploying.engine.touched import Fate
@@ -383,9 +384,22 @@ def _loss(changes: list[_Change]) -> Finding:
         fix = "keep the access, or ask these users first"
     elif isinstance(world.live.recent, Unknown):
         sentence += f"; use in the last {DAYS} days is unknown"
+    stays = list(_shared_roles(changes))
+    if stays:
+        sentence = f"{sentence}; {stays[0]}"
     found = _finding("access-lost", changes, sentence, fix)
     listed = (f"`{job.display_name}` ({job.owner_and_age(world.now)})" for job in named.values())
-    return replace(found, details=(*found.details, *first_lines(listed, _MOST_LISTED)))
+    return replace(found, details=(*found.details, *stays[1:], *first_lines(listed, _MOST_LISTED)))
+
+
+def _shared_roles(changes: list[_Change]) -> Iterator[str]:
+    """Yield the members whose roles in the project stay, as other stacks need them."""
+    shared = changes[0].comparison.after.shared
+    for member in dict.fromkeys(change.member for change in changes if change.right == _SUBMIT):
+        if shared.get(member):
+            yield f"{shown_member(member)} keeps roles in the project, as {who_needs(shared[member])} them"
+        elif member in shared:
+            yield f"{shown_member(member)} keeps roles in the project, as it is unknown whether others need them"
 
 
 def _still(change: _Change) -> str:
@@ -395,7 +409,7 @@ def _still(change: _Change) -> str:
         is_same = (right, subject) == (change.right, change.subject)
         if is_same and member.startswith(("group:", "team ")):
             kept.append(shown_member(member))
-    return f", only {few(kept)} can" if kept else ""
+    return f"; {few(kept)} can" if kept else ""
 
 
 def _finding(kind: str, changes: list[_Change], sentence: str, fix: str) -> Finding:

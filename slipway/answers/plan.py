@@ -12,8 +12,8 @@ from slipway.answers import cluster_steps
 from slipway.answers.answer import Answer, Difference, Value
 from slipway.answers.cluster_texts import job_lines, jobs_text, machines_text, phrase, phrases, scarce, users
 from slipway.answers.comparison import Comparison, Side
-from slipway.base.formatting import exact_span, few, join, last_part, sides
-from slipway.deploying.generations.action import REMOVALS, What
+from slipway.base.formatting import exact_span, few, join, last_part, short, sides
+from slipway.deploying.generations.action import DELETE, REMOVALS, Action, What
 from slipway.google.jobs import VertexJob, distinct
 from slipway.model.catalog.clusters import Cluster, DormantCluster, PricedAlternative
 from slipway.model.cluster import CREATE_WITHIN_S, IN_PLACE, PROTECT, ROLLOVER
@@ -80,6 +80,8 @@ class ClusterPlan:
     is_created: bool
     #: The program declares the deployed cluster until its last job ends, and Pulumi does not delete it.
     drains: bool
+    #: The deployment deletes the deployed cluster, which no job uses.
+    is_idle: bool
     #: The unfinished jobs on the deployed cluster.
     jobs: tuple[VertexJob, ...]
     #: `failed or no longer exists` if the deployed cluster has no machines; empty otherwise.
@@ -165,6 +167,7 @@ def _plan(
         *own,
         is_created=new.id in comparison.planned(What.CREATE),
         drains=known.id in comparison.planned(What.RETIRE) - cluster_steps.deleted_by_engine(comparison),
+        is_idle=known.id in comparison.planned(*DELETE),
         jobs=comparison.world.jobs_on(known.id),
         loss="failed or no longer exists" if is_lost else "",
         held=() if is_lost else held,
@@ -253,7 +256,10 @@ def _replaced(plan: ClusterPlan) -> Finding:
     grade = Grade.NOTE if plan.is_continued else Grade.WARNING
     found = _of("cluster-replaced", plan, sentence, grade=grade, key=_first_key(plan))
     facts = {**found.facts, "needed": needed, "overlapPerHour": float(price.known)}
-    return replace(found, facts=facts, cost=float(price.known))
+    details = found.details
+    if plan.is_idle:
+        details = (*details, f"`{plan.old.id}` is idle and is deleted")
+    return replace(found, facts=facts, details=details, cost=float(price.known))
 
 
 def _replaced_in_place(plan: ClusterPlan) -> Finding:
@@ -379,19 +385,29 @@ def _of_changes(plan: ClusterPlan, kind: str, changes: Sequence[_Change]) -> Ite
 
 
 def _earlier_clusters(comparison: Comparison) -> Iterator[Finding]:
-    """Yield clusters that are current on neither side, and are deleted, or drain for longer than they should."""
+    """Yield clusters that are current on neither side: deleted, taken over, or draining for longer than they should."""
     current = {cluster.id for cluster in (*comparison.old.clusters.values(), *comparison.new.clusters.values())}
+    dormant = {cluster.id for cluster in comparison.old.dormant.values()}
+    known = {*comparison.old.retiring, *comparison.before.kept, *dormant}
     late = {id_ for id_, entry in comparison.before.kept.items() if entry.overdue}
     kind = KINDS["cluster-deleted"]
     for action in comparison.actions:
         subject = Subject("cluster", action.id)
+        who = jobs_text(action.jobs) or action.why.words
         if action.id in current:
             continue
         if action.what in REMOVALS:
-            yield kind.of(subject, "delete: an earlier deployment left it, and no job uses it", grade=Grade.NOTE)
+            yield kind.of(subject, f"delete: an earlier deployment left it, and {_reason(action)}", grade=Grade.NOTE)
+        elif action.what is What.RETIRE and action.id not in known:
+            yield KINDS[_UPDATED].of(subject, f"is taken over and drains: {who}")
         elif action.overdue and action.id not in late:
-            who = jobs_text(action.jobs) or action.why.words
             yield kind.of(subject, f"drains for longer than `retireWithin`: {who}", grade=Grade.NOTE)
+
+
+def _reason(action: Action) -> str:
+    if action.living and action.living.failed:
+        return f"it failed: {short(action.living.error, _LONGEST_DETAIL)}"
+    return "no job uses it"
 
 
 def _idle_price(cluster: Cluster) -> Price:

@@ -124,7 +124,7 @@ def policy_text(comparison: Comparison) -> str:
 
 
 def standing(comparison: Comparison) -> Iterator[str]:
-    """Yield existing faults: rules that were broken before, and clusters that still drain."""
+    """Yield existing faults: rules that were broken before, clusters that still drain, alternatives."""
     after = _broken(comparison, Side.AFTER)
     for key, text in _broken(comparison, Side.BEFORE).items():
         if after.get(key) == text:
@@ -135,6 +135,10 @@ def standing(comparison: Comparison) -> Iterator[str]:
             late = ", longer than `retireWithin`" if action.overdue else ""
             jobs = few(job_lines(action.jobs, comparison.world.now)) or action.why.words
             yield f"cluster `{action.id}` still drains{late}: {jobs}"
+    for cluster in comparison.new.clusters.values():
+        if cluster.alternative:
+            place = cluster.region or comparison.new.region
+            yield f"cluster `{cluster.name}` exists as its alternative {cluster.alternative} in {place}"
 
 
 def _broken(comparison: Comparison, side: Side) -> Mapping[tuple[str, Subject], str]:

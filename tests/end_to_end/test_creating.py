@@ -138,7 +138,7 @@ def a_failed_cluster_that_is_found_and_short_quota_are_named_in_preview(
     settings(create_error="")
     checkout.write(persistentResources=CPU | {"large": LARGE}, quota={"mode": "warn"})
     said = makes_no_cluster(checkout, "preview")
-    assert f"cluster {id_}: delete: an earlier deployment left it, and no job uses it" in said
+    assert f"cluster {id_}: delete: an earlier deployment left it, and it failed: Resources are insufficient" in said
     assert "cluster cpu: create: 1–2 n1-standard-4" in said
     assert "needs 2,404, limit 2,200" in said  # D2
     checkout.write()

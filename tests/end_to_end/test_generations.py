@@ -139,7 +139,7 @@ def reverted_in_all_but_what_changes_no_cluster(busy: Busy) -> None:
     """The old generation is current again. With how many machines it begins and by when it retires make no other."""
     new = busy.current
     said = foretold(busy.checkout, A_OTHERWISE)
-    assert "cluster cpu: replace (create before delete)" in said and "exists already" in said and new in said, said
+    assert "cluster cpu: replace (create before delete)" in said and f"{new} is idle and is deleted" in said, said
     up(busy.checkout, A_OTHERWISE)
     assert busy.current == busy.old
     assert busy.retiring == []
@@ -160,7 +160,7 @@ def kept_once_more_for_a_damaged_catalog(busy: Busy) -> None:
     assert "deploy the stack, which publishes it again" in refused.err
     said = up(checkout, {})
     assert "the published catalog is damaged" in said
-    assert busy.old in said, said
+    assert f"cluster {busy.old}: is taken over" in said, said
     assert busy.old in checkout.clusters()
     assert checkout.slipway("templates").code == 0
 
@@ -237,7 +237,7 @@ def replaced_in_place_and_gone_on_with_after_a_refusal(checkout: Checkout, fault
     assert "being replaced in place since" in refused.err
     faults()
     said = up(checkout, C)
-    assert re.search(r"cluster cpu: (create|replace)", said), said
+    assert re.search(r"cluster cpu: .*the deployed cluster failed or no longer exists", said), said
     (new,) = checkout.clusters()
     assert new not in before
     assert checkout.outputs()["clusters"] == {"cpu": new}

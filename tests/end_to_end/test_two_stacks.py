@@ -56,6 +56,8 @@ def test_what_one_gives_up_stays_where_the_other_needs_it(
     prod.write(workspace={"submitters": [TEAM]})
     said = prod.up()
     assert "workspace prod: bea@company.example (and 1 more) can no longer submit jobs" in said
+    stays = "keeps roles in the project, as stack dev of Pulumi project slipway needs them"
+    assert f"bea@company.example {stays}" in said, said
     assert (on_project(prod, BEA), on_project(prod, EVE)) == (ALL, frozenset())
     again = prod.pulumi("preview", "--expect-no-changes", role="previewer")
     assert again.code == 0 and "can no longer" not in again.said

@@ -142,8 +142,8 @@ def test_a_cluster_that_a_killed_deployment_left_is_told_before_it_is_deleted() 
         live = replace(planned.live, clusters=living, in_state=frozenset({OLD.id}))
         return "\n".join(preview_text(replace(planned, live=live), KNOWN, NOW, preview=True))
 
-    assert f"{OLD.id}: " in told(facts(there), living(OLD))
-    assert f"{OLD.id}: " not in told(facts(there, kept(OLD, why="in-use")), living(OLD, used=1))
+    assert f"{OLD.id}: delete" in told(facts(there), living(OLD))
+    assert f"{OLD.id}: delete" not in told(facts(there, kept(OLD, why="in-use")), living(OLD, used=1))
     assert OLD.id not in told(facts(there)), "somebody deleted it by hand"
 
 
