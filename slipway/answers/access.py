@@ -178,7 +178,7 @@ def _code(facts: Facts) -> Iterator[Right]:
 
 def _by_grants(comparison: Comparison, side: Side) -> Mapping[Right, str]:
     leaving = (Fate.DELETED, Fate.REPLACED, Fate.FORGOTTEN)
-    gone = {touched.physical for touched in comparison.touched if touched.fate in leaving}
+    removed = {touched.physical for touched in comparison.touched if touched.fate in leaving}
     declared = {*_declared_members(comparison.before), *_declared_members(comparison.after)}
     # Of those who remain submitters, the roles on the project are compared.
     remaining = {*comparison.before.people} & {*comparison.after.people}
@@ -186,7 +186,7 @@ def _by_grants(comparison: Comparison, side: Side) -> Mapping[Right, str]:
     def is_wanted(grant: Grant) -> bool:
         followed = declared if grant.what else declared - remaining
         is_followed = grant.member in followed or grant.member.startswith(UNKNOWN)
-        is_gone = not gone.isdisjoint((grant.place, grant.member.partition(":")[2]))
+        is_gone = not removed.isdisjoint((grant.place, grant.member.partition(":")[2]))
         return not is_gone and not (grant.ours and is_followed)
 
     return held(comparison, side, is_wanted)
@@ -212,7 +212,9 @@ class _Context:
     #: The user labels of jobs that listed people and accounts submit.
     users: frozenset[str]
     #: The rights after the change.
-    after: Iterable[Right]
+    after: frozenset[Right]
+    #: The rights on both sides.
+    kept: frozenset[Right]
 
 
 @dataclass(frozen=True)
@@ -256,14 +258,14 @@ class _Change:
 
     @property
     def is_move(self) -> bool:
-        """Whether the member leaves one team for another one."""
+        """Return whether the member leaves one team for another one."""
         old = {*groups_of(self.comparison.old, [self.member])}
         new = {*groups_of(self.comparison.new, [self.member])}
         return self.right == _TEAM and bool(old - new) and bool(new - old)
 
     @property
     def is_foreign(self) -> bool:
-        """Whether a person is of no domain of the deployed stack's submitters."""
+        """Return whether a person is of no domain of the deployed stack's submitters."""
         domain = domain_of(self.member)
         if not domain or not self.context.domains:
             return False
@@ -271,7 +273,7 @@ class _Change:
 
     @property
     def is_mild(self) -> bool:
-        """Whether a submitter has the right anyway, or the resource is created empty by this change."""
+        """Return whether a submitter has the right anyway, or the resource is created empty by this change."""
         if self.right == _SUBMIT_AS:
             before = self.comparison.before
             existing = {trainer.account for trainer in before.trainers.values()} | self.comparison.after.adopted
@@ -344,8 +346,9 @@ def _places(comparison: Comparison, job: VertexJob) -> set[Subject]:
 def findings(comparison: Comparison, differences: Iterable[Difference]) -> Iterator[Finding]:
     people = comparison.before.people
     domains = tuple(f".{domain}" for domain in filter(None, map(domain_of, people)))
-    after = _rights(comparison, Side.AFTER)
-    context = _Context(comparison, created_names(comparison), domains, _users(people), after)
+    after = frozenset(_rights(comparison, Side.AFTER))
+    kept = after & frozenset(_rights(comparison, Side.BEFORE))
+    context = _Context(comparison, created_names(comparison), domains, _users(people), after, kept)
     grouped: dict[tuple[Subject, bool], list[_Change]] = {}
     for difference in differences:
         for member, right, _ in difference.keys:
@@ -403,13 +406,18 @@ def _shared_roles(changes: list[_Change]) -> Iterator[str]:
 
 
 def _still(change: _Change) -> str:
-    """Return the groups and teams that keep the right, as the end of a sentence: the member may belong to one."""
-    kept = []
-    for member, right, subject in change.context.after:
-        is_same = (right, subject) == (change.right, change.subject)
-        if is_same and member.startswith(("group:", "team ")):
-            kept.append(shown_member(member))
-    return f"; {few(kept)} can" if kept else ""
+    """Return who has the right, as the end of a sentence: a member of a listed group or team has lost nothing."""
+    if change.right == _CLUSTER:
+        teams = _groups(change, change.context.after)
+        return f", only {few(teams)} can" if teams else ""
+    groups = _groups(change, change.context.kept)
+    return f"; {few(groups)} still can" if groups else ""
+
+
+def _groups(change: _Change, rights: Iterable[Right]) -> list[str]:
+    """Return the groups and teams that have the right on the same resource."""
+    same = [right[0] for right in sorted(rights) if right[1:] == (change.right, change.subject)]
+    return [shown_member(member) for member in same if member.startswith(("group:", "team "))]
 
 
 def _finding(kind: str, changes: list[_Change], sentence: str, fix: str) -> Finding:

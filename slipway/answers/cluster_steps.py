@@ -34,14 +34,14 @@ def _cluster_steps(comparison: Comparison) -> list[Touched]:
 
 def deleted_by_engine(comparison: Comparison) -> frozenset[str]:
     """Return the ids of clusters that Pulumi deletes, or that the program leaves out if the preview is incomplete."""
-    gone = frozenset(step.physical for step in _cluster_steps(comparison) if step.destroyed)
+    removed = frozenset(step.physical for step in _cluster_steps(comparison) if step.destroyed)
     is_complete = comparison.preview is not None and comparison.preview.complete
     if is_complete or comparison.unknown or comparison.is_moved:
-        return gone
+        return removed
     declared = {*comparison.after.kept, *(cluster.id for cluster in comparison.new.clusters.values())}
     own = {cluster.id for cluster in comparison.old.clusters.values() if not cluster.adopted}
     earlier = {*comparison.old.retiring, *comparison.before.kept, *comparison.world.live.in_state}
-    return gone | ((own | earlier) - declared)
+    return removed | ((own | earlier) - declared)
 
 
 def _cancelled(comparison: Comparison) -> Iterator[Finding]:

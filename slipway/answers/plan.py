@@ -209,14 +209,14 @@ def _of(kind: str, plan: ClusterPlan, sentence: str, fix: str = "", *, grade: Gr
 def _fate(plan: ClusterPlan) -> Iterator[Finding]:
     is_again = plan.loss and plan.is_created and not plan.edits
     if not plan.new.id:
-        yield from _gone(plan)
+        yield from _ended(plan)
     elif is_again or not plan.old.id:
         yield _created(plan)
     elif plan.old.id != plan.new.id:
         yield _replaced(plan)
 
 
-def _gone(plan: ClusterPlan) -> Iterator[Finding]:
+def _ended(plan: ClusterPlan) -> Iterator[Finding]:
     """Yield what an entry without a cluster had before."""
     if plan.old.id:
         yield _deleted(plan)

@@ -264,16 +264,16 @@ def _without_owner(comparison: Comparison) -> set[str]:
     offers = chain.from_iterable(template.offers for template in new.templates.values())
     # A template can keep the label of a removed team, whose jobs are counted no more.
     labeled = {team_of(offer.request.get("labels", {})) for offer in offers}
-    gone = {f"budget.teams.{name}" for name in old.teams.keys() - new.teams.keys() - labeled}
+    removed = {f"budget.teams.{name}" for name in old.teams.keys() - new.teams.keys() - labeled}
     people = {member.split(":")[-1].split("@")[0] for member in comparison.after.people}
     if people:
         users = _budget(old).users.keys() - _budget(new).users.keys()
-        gone |= {f"budget.users.{name}" for name in users - people}
+        removed |= {f"budget.users.{name}" for name in users - people}
     if not (old.agents and new.agents):
-        gone.add("agents.machines")
+        removed.add("agents.machines")
     if not _budget(new).refusing:
-        gone.add("budget.enforce")
-    return gone
+        removed.add("budget.enforce")
+    return removed
 
 
 def _budget(catalog: Catalog) -> Budget:

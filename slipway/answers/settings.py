@@ -329,10 +329,10 @@ def _changes(before: Tree, after: Tree, key: tuple[str, ...]) -> Iterator[_Row]:
 def _lists(before: tuple[Tree, ...], after: tuple[Tree, ...]) -> tuple[str, str]:
     was = paired(map(_text, before))
     now = paired(map(_text, after))
-    gone = set(was) - set(now)
+    removed = set(was) - set(now)
     added = set(now) - set(was)
-    if max(len(was), len(now)) > _MOST_ITEMS and gone | added:
-        return ", ".join(filter(gone.__contains__, was)), ", ".join(filter(added.__contains__, now))
+    if max(len(was), len(now)) > _MOST_ITEMS and removed | added:
+        return ", ".join(filter(removed.__contains__, was)), ", ".join(filter(added.__contains__, now))
     return _text(was), _text(now)
 
 

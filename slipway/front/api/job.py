@@ -169,8 +169,8 @@ class Job:
 
     @property
     def settings(self) -> OwnSettings:
-        """What its submission set beside its template: `env`, `secrets`, `max_run` (seconds), `retries`, `retry_on` and
-        `replicas`; None or empty for what it did not set."""
+        """The settings of the submission beside its template: `env`, `secrets`, `max_run` (seconds), `retries`,
+        `retry_on` and `replicas`; None or empty for what it did not set."""
         return self._job.own_settings
 
     @property

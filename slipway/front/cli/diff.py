@@ -18,7 +18,7 @@ from slipway.base.errors import ConfigError
 from slipway.base.files import from_here
 from slipway.front.cli.check import stack_path
 from slipway.front.cli.terminal import screen
-from slipway.front.cli.terminal.options import read_output
+from slipway.front.cli.terminal.options import review_output_option
 from slipway.using.context import Clock
 
 if TYPE_CHECKING:
@@ -35,15 +35,7 @@ _WITHOUT_CLOUD = "slipway diff"
 @click.command()
 @click.argument("staging", metavar="STAGING")
 @click.argument("prod", metavar="PROD")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(["text", "markdown", "json"]),
-    default="text",
-    show_default=True,
-    is_eager=True,
-    callback=read_output,
-)
+@review_output_option
 def command(staging: str, prod: str, output: str) -> None:
     here = Path.cwd()
     every = sorted((here / "stacks").glob("Pulumi.*.yaml"))

@@ -30,7 +30,7 @@ from slipway.base.codec import from_json
 from slipway.base.errors import ConfigError, SlipwayError
 from slipway.base.formatting import counted, join, quoted
 from slipway.front.cli.terminal import screen
-from slipway.front.cli.terminal.options import read_output
+from slipway.front.cli.terminal.options import review_output_option
 from slipway.reviewing.sources import preview_of, text_of
 
 if TYPE_CHECKING:
@@ -51,15 +51,7 @@ _LATER = ("slipway.reviewing.reviewer", "slipway.reviewing.forges.forge", "slipw
 
 @click.command()
 @click.argument("sources", nargs=-1, required=True, metavar="SOURCE…")
-@click.option(
-    "-o",
-    "--output",
-    type=click.Choice(["text", "markdown", "json"]),
-    default="text",
-    show_default=True,
-    is_eager=True,
-    callback=read_output,
-)
+@review_output_option
 @click.option("--files", metavar="FILE", help="What the change touches: git diff --name-status -z BASE.  [-: stdin]")
 @click.option("--folder", default="", metavar="DIR", help="Where the project lies in its repository.")
 @click.option(

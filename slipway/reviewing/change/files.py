@@ -84,7 +84,7 @@ class Files:
 
     @cached_property
     def left_out_before(self) -> frozenset[str]:
-        """Those of the same files that no package had before the change."""
+        """The same files, as far as no package had them before the change."""
         return left_out(self.code_before, self.of_jobs)
 
     @cached_property

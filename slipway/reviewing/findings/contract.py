@@ -103,9 +103,9 @@ def _requirement_problems(old: Template, new: Template, code: JobCode) -> Iterat
         yield f"new jobs fail: PyPI does not have `{line}`, and no line of the requirements names another index"
     images = _images(new)
     brought = {*_OF_IMAGES, *[image.framework for image in images]}
-    gone = _packages(old) - _packages(new) - brought
+    removed = _packages(old) - _packages(new) - brought
     imported = code.imported if images else frozenset()
-    for name in sorted(gone):
+    for name in sorted(removed):
         module = _MODULES.get(name, name.replace("-", "_"))
         if module in imported:
             yield f"the code imports `{module}`, which the requirements no longer have and the image may not have"

@@ -82,9 +82,9 @@ def _serving_images(template: Template) -> list[str]:
 
 
 def _image(old: list[str], new: list[str]) -> list[Pin]:
-    gone = few(sorted({*old} - {*new}))
-    come = few(sorted({*new} - {*old}))
-    return [Pin("image", gone, come, needs_digest=True)] if come else []
+    removed = few(sorted({*old} - {*new}))
+    added = few(sorted({*new} - {*old}))
+    return [Pin("image", removed, added, needs_digest=True)] if added else []
 
 
 def _finding(subject: Subject, listed: Iterable[Pin]) -> Iterator[Finding]:

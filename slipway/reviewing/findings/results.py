@@ -40,11 +40,11 @@ def losses(old: Template, new: Template, before: JobCode, after: JobCode) -> Ite
 def _lost_results(before: JobCode, after: JobCode) -> Iterator[str]:
     places = before.lines(PLACE)
     own = before.lines(OWN_PLACE)
-    come = after.lines(PLACE) - places
-    local = after.lines(LOCAL_PLACE) - before.lines(LOCAL_PLACE) - come
+    added = after.lines(PLACE) - places
+    local = after.lines(LOCAL_PLACE) - before.lines(LOCAL_PLACE) - added
     if _is_lost(PLACE, before, after):
         yield f"{_LOST}: no line names their place any more, as did `{_quotable(own or places)}`"
-    elif _is_lost(OWN_PLACE, before, after) and not come:
+    elif _is_lost(OWN_PLACE, before, after) and not added:
         yield f"{_LOST}: no line names their place any more, as did `{_quotable(own)}`"
     elif local and len(after.lines(OWN_PLACE)) < len(own):
         yield f"{_LOST}: they go to the machine's own disk, `{_quotable(local)}`"
@@ -111,7 +111,7 @@ def _lost_checkpoints(before: JobCode, after: JobCode) -> Iterator[str]:
             yield f"{_AGAIN}: no line {act} a checkpoint any more"
     known = before.names(CHECKPOINT_LINE)
     named = after.names(OUTPUT_LINE)
-    gone = sorted(known - named)
-    come = sorted(named - before.names(OUTPUT_LINE))
-    if gone and come:
-        yield f"{_AGAIN}: the checkpoint's place has the name `{come[0]}` instead of `{gone[0]}`"
+    removed = sorted(known - named)
+    added = sorted(named - before.names(OUTPUT_LINE))
+    if removed and added:
+        yield f"{_AGAIN}: the checkpoint's place has the name `{added[0]}` instead of `{removed[0]}`"

@@ -56,8 +56,8 @@ class Rule:
         for edit in edits:
             before = self._found(edit, edit.before)
             after = self._found(edit, edit.after)
-            gone, come = (after, before) if self.is_lost else (before, after)
-            for text in sorted(come - gone):
+            first, second = (after, before) if self.is_lost else (before, after)
+            for text in sorted(second - first):
                 yield self.describe(edit, text)
 
     def _found(self, edit: LeafEdit, value: str) -> set[str]:

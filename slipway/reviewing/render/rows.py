@@ -46,7 +46,7 @@ class Row:
 
     @property
     def content(self) -> object:
-        """What a reader sees of it, but for the places in a stack's own file."""
+        """The parts that a reader sees, but for the places in a stack's own file."""
         texts = [(self.whole(finding), finding.kind, finding.details) for finding in self.findings]
         return self.resource, self.on_main, tuple(texts)
 

@@ -38,7 +38,7 @@ _PYTHON_OF_UV = re.compile(
     r"Python\s+version\s+\((\d+\.\d+)[^)]*\)\s+does\s+not\s+satisfy\s+Python\s*([<>=!~][^\s,]*)"
     r"\s+and\s+[\w.-]+==1\.0\+\w+\s+depends"
 )
-"""What pip and uv write of code that supports other versions of Python than the image's."""
+"""The text that pip and uv write about code that supports other versions of Python than the image's."""
 _NO_PROGRAM = re.compile(r"(?:^|[\s:])([\w./-]+): (?:command )?not found\b")
 _STATUS = re.compile(r"\bstatus of (\d+)\b")
 _BY_CODE = {134: _NATIVE, 135: _LESS_SHARED, 136: _NATIVE, 139: _NATIVE}

@@ -70,7 +70,7 @@ _MEANT = {
 }
 """Arguments of a call by the names that other tools have for them."""
 _TEXTS = ("max_run", "code", "job_name")
-"""Those of them whose value is a text."""
+"""The ones with a text as value."""
 
 
 class ParameterMistake(NamedTuple):

@@ -73,7 +73,7 @@ def test_a_lost_submitter_is_blocking_if_they_submitted_lately() -> None:
 
 def test_a_remaining_group_may_include_a_lost_submitter() -> None:
     (finding,) = found(facts(members=[BOB, TEAM]), facts(members=[TEAM]))
-    assert "; group `ml@acme.example` can" in finding.sentence
+    assert "; group `ml@acme.example` still can" in finding.sentence
 
 
 def test_a_listed_domain_includes_its_people() -> None:
@@ -108,7 +108,7 @@ def test_a_cluster_that_becomes_a_teams_is_lost_to_others() -> None:
     used = job(on=cluster(), labels={USER_LABEL: "bob", TEAM_LABEL: "speech"})
     (finding,) = found(before, after, jobs=[used])
     assert finding.grade is Grade.BLOCKING
-    assert "; team vision can: 1 submission by `bob`" in finding.sentence
+    assert ", only team vision can: 1 submission by `bob`" in finding.sentence
 
 
 def test_another_service_account_is_more_than_a_submitter_has() -> None:

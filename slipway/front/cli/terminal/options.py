@@ -103,6 +103,17 @@ def output_option(command: Command, *, csv: bool = False) -> Command:
     )(command)
 
 
+review_output_option = click.option(
+    "-o",
+    "--output",
+    type=click.Choice(["text", "markdown", "json"]),
+    default="text",
+    show_default=True,
+    is_eager=True,
+    callback=read_output,
+)
+
+
 def catalog_and_output(command: Command, *, csv: bool = False) -> Command:
     return catalog_option(output_option(command, csv=csv))
 
