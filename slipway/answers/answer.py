@@ -103,7 +103,7 @@ def _difference(key: tuple[str, ...], before: Answer | None, after: Answer | Non
 
 
 def _changed_values(before: Answer, after: Answer) -> tuple[str, ...]:
-    names = dict.fromkeys((*before.values, *after.values))
+    names = dict.fromkeys((*after.values, *before.values))
     return tuple(name for name in names if before.values.get(name) != after.values.get(name))
 
 

@@ -24,6 +24,7 @@ from slipway.model.season import moment_in_words
 IDLE = "idle-cost"
 MOST = "most-cost"
 _NOW = "now"
+_DAYS_OF_A_MONTH = HOURS_OF_A_MONTH / 24
 _LOADS: Mapping[str, str] = {IDLE: "with nothing running", MOST: "with every pool at its maximum"}
 _SUBJECT = Subject("stack")
 
@@ -75,7 +76,7 @@ def findings(comparison: Comparison, differences: Sequence[Difference]) -> Itera
         if changes:
             yield _finding(comparison, kind, changes)
     if not comparison.unknown:
-        yield from _budget(_budget_share(comparison.old), _budget_share(comparison.new))
+        yield from _budget(comparison)
 
 
 def _finding(comparison: Comparison, kind: str, changes: Sequence[Difference]) -> Finding:
@@ -103,23 +104,32 @@ def _finding(comparison: Comparison, kind: str, changes: Sequence[Difference]) -
     return replace(found, facts=facts, cost=_rise(highest, "perHour"))
 
 
-def _budget(before: float, after: float) -> Iterator[Finding]:
-    """Yield that idle machines alone newly use an enforced budget up, or nearly."""
+def _budget(comparison: Comparison) -> Iterator[Finding]:
+    """Yield that idle machines alone newly use an enforced budget up, or nearly, now or from a coming date on."""
+    dates = [comparison.world.now, *_dates(comparison)]
+    before = max(_budget_share(comparison.old, date) for date in dates)
+    highest = max(dates, key=lambda date: _budget_share(comparison.new, date))
+    after = _budget_share(comparison.new, highest)
+    since = "" if highest == comparison.world.now else f"from {moment_in_words(highest)} on, "
     limits = {Grade.BLOCKING: 1.0, Grade.WARNING: WARNS_AT}
     for grade, limit in limits.items():
         if after > limit >= before:
-            sentence = f"idle machines alone use {percent(after)} of the budget, after which submissions are rejected"
-            subject = Subject("budget", "share")
+            sentence = f"{since}idle machines alone use {percent(after)} of the monthly budget"
+            if after > 1:
+                day = int(_DAYS_OF_A_MONTH / after) + 1
+                sentence = f"{sentence}: all submissions are rejected from about day {day} of a month"
+            subject = Subject("budget", "stack")
             yield KINDS["stack-warning"].of(subject, sentence, grade=grade, field="slipway:budget.stack")
             return
 
 
-def _budget_share(catalog: Catalog) -> float:
-    """Return the share of the stack's enforced budget that idle machines use; 0 without one."""
+def _budget_share(catalog: Catalog, date: datetime) -> float:
+    """Return the share of the stack's enforced budget that idle machines use from a date on; 0 without a budget."""
     budget = catalog.budget
     if budget is None or not budget.stack or not budget.enforce:
         return 0.0
-    return float(_month(_idle(catalog.clusters.values()))) / budget.stack
+    present = [cluster for cluster in catalog.expected if cluster.season.includes(date)]
+    return float(_month(_idle(present))) / budget.stack
 
 
 def _dates(comparison: Comparison) -> list[datetime]:

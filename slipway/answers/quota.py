@@ -48,6 +48,7 @@ def answers(comparison: Comparison, side: Side) -> Iterator[Answer]:
             yield _of_run(line)
     for name, ready in _readiness(comparison, side).items():
         yield _coming(name, ready)
+        yield from _coming_most(name, ready)
     for name, cluster in facts.catalog.dormant.items():
         yield _begun(name, cluster)
 
@@ -132,13 +133,18 @@ def _at_most(row: QuotaRow, facts: Facts) -> Answer:
     # Several pools may have machines of other sizes.
     if len(row.drawn) > 1:
         growth = "can't all grow to their maximum"
-    amounts = f"limit {row.limit or 0:,}, {draw.enough:,} needed"
-    if row.others:
-        amounts = f"{amounts}, {row.others:,} used by others"
-    sentence = f"{_named(row.drawn)} {growth}: {amounts}"
+    sentence = f"{_named(row.drawn)} {growth}: {_amounts(row)}"
     is_strict = facts.quota.strict and facts.quota.mode == "enforce"
     grade = Grade.BLOCKING if is_strict else Grade.WARNING
     return _answer(_MOST, row.key, _subject(row), draw.short, sentence, _fix(row, draw.enough), grade)
+
+
+def _amounts(row: QuotaRow) -> str:
+    """Return `limit 32, 48 needed, 4 used by others`."""
+    amounts = f"limit {row.limit or 0:,}, {row.most.enough:,} needed"
+    if row.others:
+        amounts = f"{amounts}, {row.others:,} used by others"
+    return amounts
 
 
 def _unread(row: QuotaRow, dated: frozenset[str]) -> Answer:
@@ -161,6 +167,18 @@ def _coming(name: str, ready: Readiness) -> Answer:
     sentence = f"its season, which begins {moment_in_words(ready.begins)}, is not ready: {ready.why}"
     fix = few(_fix(line, line.enough) for line in ready.lacking)
     return _answer(_DATE, name, Subject("cluster", name), short, sentence, fix)
+
+
+def _coming_most(name: str, ready: Readiness) -> Iterator[Answer]:
+    """Yield each quota that is sufficient when a season begins, but not for all pools at their maximum then."""
+    for row in ready.lines:
+        if row.state == "unknown" or row.short:
+            continue
+        most = row.most
+        date = moment_in_words(ready.begins)
+        sentence = f"from {date} on, {_named(row.drawn)} can't all grow to their maximum: {_amounts(row)}"
+        key = f"{row.key} from {name}"
+        yield _answer(_MOST, key, _subject(row), most.short, sentence, _fix(row, most.enough))
 
 
 def _begun(name: str, cluster: DormantCluster) -> Answer:

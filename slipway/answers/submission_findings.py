@@ -3,40 +3,28 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from decimal import Decimal
 from itertools import chain
 from typing import cast
 
 from slipway.answers import submissions as asked
-from slipway.answers.answer import Answer, Difference, State, Value
+from slipway.answers.answer import Answer, Difference, State
 from slipway.answers.comparison import DAYS, Comparison
 from slipway.answers.gaps import Gap, gaps
 from slipway.answers.probes import Probe, probes
 from slipway.answers.settings import HIDDEN, settings
-from slipway.base.formatting import counted, exact_span, few, join, short, sides
+from slipway.answers.submission_values import SECRET, ChangedValue
+from slipway.base.formatting import counted, few, join, short
 from slipway.google.jobs import AT_LEAST_ONCE, VertexJob
 from slipway.google.live import Unknown
 from slipway.google.quota.metrics import ALL_SHORT_COMMAND
 from slipway.model.capacity import RESERVATION
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
-from slipway.model.prices import is_steep
 
 _LONGEST = 80
-_FORMATS: Mapping[str, Callable[[float], str]] = {
-    asked.TIME_LIMIT: exact_span,
-    asked.GPU_MEMORY: lambda memory: f"{memory:.0f} GB",
-    asked.PRICE: lambda price: f"${price:,.2f}/h",
-    asked.RUN_COST: lambda costs: f"${costs:,.2f}",
-}
-_GAINS: Mapping[str, int] = {asked.PRICE: -1, asked.TIME_LIMIT: 1, asked.GPU_MEMORY: 1, asked.RESERVED: 1}
-"""The direction in which a change of a number harms no submission."""
 _HIDDEN = {asked.RUN_COST, asked.SHELL, asked.LAUNCHER}
-_HARMLESS = (asked.EXPERIMENT, asked.RESTART, asked.LAUNCHER)
-_SECRET = "__SECRET"
-"""The end of the name of a value that refers to a secret."""
 _RESUME = "resume"
 _MOST_WORDS = 30
 _SIZES = ((2, 60), (2, 30), (1, 60), (1, 30), (1, 15))
@@ -68,8 +56,16 @@ class _Change:
         return self.before.state is State.YES or bool(was_to_come)
 
     @property
-    def values(self) -> list[_Value]:
-        return [_Value(name, self) for name in self.difference.changed]
+    def values(self) -> list[ChangedValue]:
+        return [self._value(name) for name in self.difference.changed]
+
+    def _value(self, name: str) -> ChangedValue:
+        new = self.after.values.get(name)
+        # A plain value in place of a reference may be the secret itself.
+        if name.startswith("variable ") and f"{name}{SECRET}" in self.difference.changed:
+            new = HIDDEN
+        is_used = self.probe.is_default or bool(self.probe.jobs)
+        return ChangedValue(name, self.before.values.get(name), new, is_used)
 
     @property
     def loses_launcher(self) -> bool:
@@ -81,6 +77,10 @@ class _Change:
         """The warnings that are new."""
         known = set(self.before.text.splitlines())
         return sorted(set(self.after.text.splitlines()) - known)
+
+
+def _texts(changes: Iterable[_Change]) -> str:
+    return few(dict.fromkeys(short(change.probe.text) for change in changes), 1)
 
 
 @dataclass(frozen=True)
@@ -103,7 +103,13 @@ class _Group:
     @property
     def texts(self) -> str:
         """Return ``` `--capacity spot` and 2 more ```."""
-        return few(dict.fromkeys(short(change.probe.text) for change in self.changes), 1)
+        return _texts(self.changes)
+
+    @property
+    def rejected_texts(self) -> str:
+        """Return the submissions that are rejected for the same reason as the first one."""
+        first = self.changes[0].after.text
+        return _texts(change for change in self.changes if change.after.text == first)
 
     @property
     def reason(self) -> str:
@@ -138,14 +144,15 @@ def findings(comparison: Comparison, differences: Sequence[Difference]) -> Itera
     by_key = {probe.key: probe for probe in probes(comparison)}
     by_subject: dict[Subject, list[_Change]] = defaultdict(list)
     by_itself = bool(differences) and not _is_edited(comparison)
+    # Of findings of one kind and severity, the first one's sentence is shown.
+    if not by_itself:
+        yield from _gaps(comparison)
     for difference in differences:
         for key in difference.keys:
             by_subject[difference.subject].append(_Change(by_key[key], difference))
     for subject, changes in by_subject.items():
         changes.sort(key=lambda change: (not change.probe.is_default, not change.probe.jobs))
         yield from _of_template(_Group(comparison, subject, changes, by_itself))
-    if not by_itself:
-        yield from _gaps(comparison)
 
 
 def _gaps(comparison: Comparison) -> Iterator[Finding]:
@@ -200,8 +207,8 @@ def _new(group: _Group) -> Iterator[Finding]:
     default = group.changes[0].after
     values = default.values
     if default.state is State.YES and not group.comparison.first:
-        price = _shown(asked.PRICE, values.get(asked.PRICE))
-        what = f"is new: runs on {values[asked.ORDER]}, {values[asked.MACHINES]}, {price} beyond pools"
+        price = float(values.get(asked.PRICE) or 0)
+        what = f"is new: runs on {values[asked.ORDER]}, {values[asked.MACHINES]}, ${price:,.2f}/h beyond pools"
         yield KINDS["submission-accepted"].of(group.subject, what)
     if values.get(asked.CAUSE) == asked.OFFER:
         yield KINDS["no-offer-left"].of(group.subject, f"can't run with its defaults: {group.reason}", _KEEP)
@@ -254,77 +261,48 @@ def _rejection(group: _Group, kind: str) -> str:
     if kind == "no-offer-left":
         return f"can no longer run: {group.reason}"
     if kind == "offer-unavailable":
-        return f"{group.texts} can no longer run: {group.reason}"
-    return f"rejects {group.texts}: {group.reason}"
-
-
-@dataclass(frozen=True)
-class _Value:
-    """A value that differs for a probe."""
-
-    name: str
-    change: _Change
-
-    @property
-    def old(self) -> Value:
-        return self.change.before.values.get(self.name)
-
-    @property
-    def new(self) -> Value:
-        # A plain value in place of a reference may be the secret itself.
-        if self.name.startswith("variable ") and f"{self.name}{_SECRET}" in self.change.difference.changed:
-            return HIDDEN
-        return self.change.after.values.get(self.name)
-
-    def text(self, longest: int = 200) -> str:
-        """Return ``` `machines` 1 × n1-standard-4 → 1 × n1-standard-8 ```."""
-        shown = sides(_shown(self.name, self.old), _shown(self.name, self.new), longest)
-        return f"`{self.name}` {' → '.join(shown)}"
-
-    @property
-    def grade(self) -> Grade:
-        if self.name == asked.RUN_COST:
-            costs = [Decimal(str(cost or 0)) for cost in (self.old, self.new)]
-            return Grade.WARNING if is_steep(*costs) else Grade.NOTE
-        if self.name in _HARMLESS or _improves(self.name, self.old, self.new):
-            return Grade.NOTE
-        is_lost = self.name.endswith(_SECRET) and self.new is None
-        is_used = self.change.probe.is_default or self.change.probe.jobs
-        if is_used and (is_lost or self.name == asked.ACCOUNT):
-            return Grade.BLOCKING
-        return Grade.WARNING
+        return f"{group.rejected_texts} can no longer run: {group.reason}"
+    return f"rejects {group.rejected_texts}: {group.reason}"
 
 
 def _altered(group: _Group, hidden: set[str]) -> Iterator[Finding]:
-    """Yield what changes for accepted submissions: the most severe values of one of them, and all in the details."""
-    values = list(chain.from_iterable(change.values for change in group.changes))
-    values.sort(key=lambda value: -value.grade)
-    shown = [value for value in values if value.name not in hidden]
-    if not shown:
+    """Yield what changes for accepted submissions: the values of one of them, and those of all in the details."""
+    shown_by_change = [(change, _shown_values(change, hidden)) for change in group.changes]
+    shown_by_change = [(change, values) for change, values in shown_by_change if values]
+    if not shown_by_change:
         return
-    # The sentence names the submission that has the first value.
-    named = shown[0].change
-    own = [value for value in shown if value.change is named]
-    concerned = [change for change in group.changes if own[0].name in change.difference.changed]
+    # The sentence names the submission with the most severe value, the default one first.
+    named, values = max(shown_by_change, key=lambda pair: pair[1][0].grade)
+    concerned = [change for change in group.changes if values[0].name in change.difference.changed]
     part = replace(group, changes=[named, *concerned])
-    yield _fitting(part, own, values[0].grade, _details(named, values))
+    everything = chain.from_iterable(change.values for change in group.changes)
+    grade = max(value.grade for value in everything)
+    yield _fitting(part, values, grade, _details(named, group.changes))
 
 
-def _details(named: _Change, values: Iterable[_Value]) -> list[str]:
-    """Return the text of each value, with its submissions if the named one does not have it."""
+def _shown_values(change: _Change, hidden: set[str]) -> list[ChangedValue]:
+    """Return the values that a sentence may show, the most severe first."""
+    shown = [value for value in change.values if value.name not in hidden]
+    return sorted(shown, key=lambda value: -value.grade)
+
+
+def _details(named: _Change, changes: Iterable[_Change]) -> list[str]:
+    """Return the text of each value, the most severe first, with its submissions if the named one does not have it."""
     own = {value.text() for value in named.values}
-    by_text: dict[str, list[str]] = defaultdict(list)
-    for value in values:
-        by_text[value.text()].append(value.change.probe.text)
+    submissions: dict[str, list[str]] = defaultdict(list)
+    grades: dict[str, Grade] = {}
+    for change in changes:
+        for value in change.values:
+            submissions[value.text()].append(change.probe.text)
+            grades[value.text()] = value.grade
     details = []
-    for text, submissions in by_text.items():
-        if text not in own:
-            text = f"{few(dict.fromkeys(submissions), 1)}: {text}"
-        details.append(text)
+    for text in sorted(grades, key=lambda text: -grades[text]):
+        origin = "" if text in own else f"{few(dict.fromkeys(submissions[text]), 1)}: "
+        details.append(f"{origin}{text}")
     return details
 
 
-def _fitting(group: _Group, values: Sequence[_Value], grade: Grade, details: Sequence[str]) -> Finding:
+def _fitting(group: _Group, values: Sequence[ChangedValue], grade: Grade, details: Sequence[str]) -> Finding:
     """Return the finding that shows as much of the values as fits into a sentence."""
     for most, longest in _SIZES:
         texts = few((value.text(longest) for value in values), most)
@@ -346,7 +324,7 @@ def _launcherless(group: _Group) -> Iterator[Finding]:
     keeps_output = _RESUME in lost or "SLIPWAY_OUTPUT" in text
     is_missed = keeps_output and bool(part.jobs)
     grade = Grade.WARNING
-    if is_missed or _SECRET in text:
+    if is_missed or SECRET in text:
         grade = Grade.BLOCKING
     verb = "loses"
     if not first.probe.is_default:
@@ -360,7 +338,7 @@ def _work_of_launcher(change: _Change) -> list[str]:
     """Return what a launcher did for a submission that loses it."""
     values = change.before.values
     lost = ["kept output"]
-    secrets = [name.removeprefix("variable ") for name in values if name.endswith(_SECRET)]
+    secrets = [name.removeprefix("variable ") for name in values if name.endswith(SECRET)]
     if secrets:
         lost.insert(0, f"secrets of {few(map(_quoted, secrets), 1)}")
     if AT_LEAST_ONCE in change.after.text:
@@ -388,27 +366,3 @@ def _warned(group: _Group) -> Iterator[Finding]:
         first = warned.changes[0]
         what = f"{warned.texts} get a warning: {short(first.warnings[0], _LONGEST)}"
         yield warned.finding("submission-warning", what, Grade.WARNING, first.warnings)
-
-
-def _improves(name: str, old: Value, new: Value) -> bool:
-    """Return whether a change of this value can't harm a submission."""
-    if name == asked.COUNTS_FOR:
-        return "enforced" not in str(new)
-    if old is None:
-        # A new parameter, and an argument that passes it.
-        return name.startswith("default of ") or "${" in str(new)
-    if name in _GAINS and new is not None:
-        return _GAINS[name] * (float(str(new)) - float(str(old))) > 0
-    return name == asked.ORDER and str(new).startswith(str(old))
-
-
-def _shown(name: str, value: Value) -> str:
-    if value is None:
-        return "none"
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    if name.endswith(_SECRET):
-        return str(value).rpartition("/secrets/")[2]
-    if name in _FORMATS:
-        return _FORMATS[name](float(value))
-    return str(value) or "none"

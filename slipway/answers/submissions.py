@@ -47,12 +47,15 @@ RESTART = "restart of the worker"
 RESERVED = "machines of the reservation"
 WAITS = "waits for capacity types"
 ORDER = "order of capacity types"
+THEN = " then "
+READER = "account that reads secret"
 MACHINES = "machines"
 TIME_LIMIT = "time limit"
 PRICE = "price beyond pools"
 RUN_COST = "cost until the time limit"
 LAUNCHER = "launcher"
 CHECKPOINTS = "checkpoints"
+NOT_PASSED = "not passed on"
 COUNTS_FOR = "counts for team"
 """The team that a template's own label names."""
 
@@ -137,10 +140,10 @@ def _answer(catalog: Catalog, probe: Probe, name: str, now: datetime) -> Answer:
             coming = sorted({_comes(catalog, candidate, now) for candidate in obstacles} - {""})
             return replace(answer, state=State.NO, text=text, values={CAUSE: OFFER, COMES: ", ".join(coming)})
         values = {
+            **_values(prepared, possible),
             **_team(prepared, possible[0]),
             **_hardware(possible[0]),
             **_costs(prepared, probe, possible),
-            **_values(prepared, possible),
         }
     except ConfigError as error:
         why = error.why.partition("\n")[0]
@@ -238,21 +241,27 @@ def _values(prepared: PreparedSubmission, possible: Sequence[Candidate]) -> dict
     spec = first.kind.spec_of(first.body)
     scheduling = spec.get("scheduling", {})
     values: dict[str, Value] = {}
-    values[ORDER] = " then ".join(dict.fromkeys(candidate.label for candidate in possible))
-    values["capacity type"] = first.offer.capacity_type
+    values["job kind"] = prepared.kind.words
+    values["trials"] = job.max_trials
+    values["trials at once"] = job.trials
+    values[ACCOUNT] = job.service_account
+    given = _given_to_code(first.offer)
+    for name in filter(_is_secret, given):
+        secret = str(given[name]).partition("/secrets/")[2].partition("/")[0]
+        values[f"{READER} {secret}"] = job.service_account
+    values[LAUNCHER] = _is_launched(job)
+    values["image"] = ", ".join(dict.fromkeys(pool.image for pool in job.worker_pools))
+    values |= _not_passed(possible)
+    values[ORDER] = THEN.join(dict.fromkeys(candidate.label for candidate in possible))
+    values[MACHINES] = _machines(first)
     waits = {candidate.label: candidate.wait for candidate in possible if candidate.wait is not None}
-    values[WAITS] = " then ".join(f"{label} {exact_span(wait)}" for label, wait in waits.items())
+    values[WAITS] = THEN.join(f"{label} {exact_span(wait)}" for label, wait in waits.items())
     values["place"] = ", ".join(pools_of(first.offer))
     values["region"] = first.region
-    values[MACHINES] = _machines(first)
     values["disk"] = ", ".join(dict.fromkeys(str(part.machine.disk) for part in first.demand.parts))
     values["reservation"] = ", ".join(sorted(job.reservations))
     reserved = named_reservations(first, prepared.catalog.reservations)
     values[RESERVED] = sum(each.machines for each in reserved) or None
-    values["job kind"] = prepared.kind.words
-    values[ACCOUNT] = job.service_account
-    values["image"] = ", ".join(dict.fromkeys(pool.image for pool in job.worker_pools))
-    values[LAUNCHER] = _is_launched(job)
     values[CHECKPOINTS] = template.checkpoints
     values["yields to urgent jobs"] = _can_yield(template, possible)
     values["retries after failures"] = not scheduling.get("disableRetries", False)
@@ -264,9 +273,11 @@ def _values(prepared: PreparedSubmission, possible: Sequence[Candidate]) -> dict
     values["network"] = spec.get("network")
     values[EXPERIMENT] = last_part(job.experiment)
     values["TensorBoard"] = last_part(job.tensorboard)
-    values["trials"] = job.max_trials
-    values["trials at once"] = job.trials
-    return values | _declared(template) | _given_to_code(first.offer)
+    return values | _declared(template) | given
+
+
+def _is_secret(name: str) -> bool:
+    return name.endswith("__SECRET")
 
 
 def _is_launched(job: VertexJob) -> bool:
@@ -314,6 +325,17 @@ def _costs(prepared: PreparedSubmission, probe: Probe, possible: Sequence[Candid
     return values
 
 
+def _not_passed(possible: Sequence[Candidate]) -> dict[str, Value]:
+    """Return the arguments and variables that the first candidate's job has and a later one's lacks, by machines."""
+    given = _given_to_code(possible[0].offer).keys()
+    values: dict[str, Value] = {}
+    for candidate in possible[1:]:
+        missing = sorted(given - _given_to_code(candidate.offer).keys())
+        if missing:
+            values[f"{NOT_PASSED} {_machines(candidate)}"] = join(name.partition(" ")[2] for name in missing)
+    return values
+
+
 def _given_to_code(offer: Offer) -> dict[str, Value]:
     """Return arguments and variables as the template writes them, with its placeholders."""
     values: dict[str, Value] = {}
@@ -325,7 +347,8 @@ def _given_to_code(offer: Offer) -> dict[str, Value]:
             flag = word.partition("=")[0]
             values[f"argument {flag}"] = word
         for entry in task.get("env", ()):
-            values[f"variable {entry.get('name')}"] = str(entry.get("value"))
+            value = str(entry.get("value"))
+            values[f"variable {entry.get('name')}"] = value
         launched = Launched.of(task)
         command = launched.command if launched else task.get("command", ())
         values["command"] = " ".join(map(str, command))

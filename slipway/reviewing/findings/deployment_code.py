@@ -3,24 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain, filterfalse, islice
 
 from slipway.answers.comparison import Comparison
 from slipway.base.formatting import few, first_lines
 from slipway.model.catalog.clusters import Cluster
-from slipway.model.findings.finding import Finding, Subject
+from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.reviewing.change.files import STACK_FILE, Files, Sides, deploys, is_list, printable
 from slipway.reviewing.change.leaves import LeafEdit, leaf_edits
 from slipway.reviewing.change.lines import changed_lines, is_harmless
 from slipway.reviewing.change.secret_values import shown
 from slipway.reviewing.findings.dependencies import is_version
-from slipway.reviewing.findings.workflows import worst_effect
+from slipway.reviewing.findings.workflows import effects, is_minor
 
 KIND = KINDS["deployment-code-changed"]
 MOST_DETAILS = 40
+_MOST_WORDS = 30
 _OWN_SUBJECTS = (
     (re.compile(r"(?:.*/)?(Pulumi\.yaml|CODEOWNERS|Makefile)"), "file"),
     (re.compile(r"(?:.*/)?(?:\.github/workflows|\.github|\.gitlab|\.ci)/(.*)|(?:.*/)?(\.gitlab-ci\.yml)"), "workflow"),
@@ -51,14 +52,26 @@ def _finding(
     lines = list(chain.from_iterable(by_path.values()))
     shown = few(map("`{}`".format, map(printable, by_path)))
     usual = {"program": f"{shown} changed: the deployment or its review runs such files"}
-    effects = []
+    known: list[str] = []
+    grade = Grade.WARNING
     for path in by_path:
         sides = files.texts.get(path, Sides())
-        effects.append(worst_effect(_edits(path, sides), sides, clusters))
-    candidates = (*effects, usual.get(subject, lines[0]))
-    sentence = next(filter(None, candidates))
-    finding = KIND.of(subject, sentence, "have a code owner read the change", files=len(by_path))
+        edits = _edits(path, sides)
+        known += effects(edits, sides, clusters)
+        if not (path.endswith(_YAML) and edits and is_minor(edits, sides)):
+            grade = KIND.usual
+    sentence = _worst(known) or usual.get(subject, lines[0])
+    finding = KIND.of(subject, sentence, "have a code owner read the change", grade=grade, files=len(by_path))
     return replace(finding, details=tuple(first_lines(lines, MOST_DETAILS)))
+
+
+def _worst(known: Iterable[str]) -> str:
+    """Return the first effect, and the second one if both are short; empty without any."""
+    first = list(islice(dict.fromkeys(known), 2))
+    both = "; ".join(first)
+    if len(both.split()) <= _MOST_WORDS:
+        return both
+    return first[0]
 
 
 def _subject(path: str, files: Files) -> Subject:

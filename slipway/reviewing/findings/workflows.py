@@ -16,11 +16,14 @@ from slipway.reviewing.change.leaves import LeafEdit, leaves
 from slipway.reviewing.change.secret_values import shown
 
 _LOCK = "an interrupted `pulumi up` leaves its lock behind"
-_CHECK = r"(--gate\b|--forge +ask|--github +ask|slipway +check|pipefail|protect *= *True|--require-hashes)"
+_CHECK = (
+    r"(--gate\b|--forge +ask|--github +ask|slipway +check|pipefail|protect *= *True|--require-hashes"
+    r"|git checkout [^\n;&|]+)"
+)
 _ROLE = r"(roles/(?:owner|editor|[\w.]*[aA]dmin)\b|\ballUsers\b|\ballAuthenticatedUsers\b)"
 _RISKY = (
     r"(--yes\b|--skip-\S+|--force\b|--target\b|--exclude\b|--insist\b|pulumi +(?:destroy|cancel|state|import|refresh)"
-    r"|\|\| *true|\bcurl [^|\n]*\| *(?:ba)?sh|set \+e|\bsubprocess\b|\bos\.system\b|retain_on_delete|ignore_changes)"
+    r"|\bcurl [^|\n]*\| *(?:ba)?sh|\bsubprocess\b|\bos\.system\b|retain_on_delete|ignore_changes)"
 )
 
 
@@ -37,6 +40,8 @@ _PIPED = (
 _BASH = re.compile(r"^\s*(?:- +)?shell: *['\"]?bash['\"]?\s*$", re.MULTILINE)
 """A shell that stops at the failure of a pipe by itself."""
 _DEPLOYS = re.compile(r"\bpulumi +up\b|\buses: .*\bpulumi/actions\b")
+_POWER = re.compile(r": *write\b|write-all|\bsecrets\b|pull_request_target|workflow_run|\bpulumi\b|\breview|--gate\b")
+_MINOR_KEYS = ("cron", "name", "retention-days")
 _SPAN = re.compile(r"(\d+) *(h|m|d|$)")
 _MOST_MINUTES = 60 * 24 * 365
 _MINUTES = {"d": 1440, "h": 60, "m": 1, "": 1}
@@ -102,6 +107,7 @@ _WORST = (
     _loses(
         r"permissions(?:\.|: )([\w-]+: \w+|\w+-all)", lambda edit, text: f"{edit.place} loses the permission `{text}`"
     ),
+    _gains(r"(\|\| *true|set \+e)", lambda edit, text: f"{edit.place} continues after a failure: {shown(text)}"),
     _gains(_ALWAYS, lambda edit, text: f"{edit.place} continues after a failure: `{edit.key}` is {shown(edit.after)}"),
 )
 _OTHERS = (
@@ -126,8 +132,8 @@ def _unnoticed(edit: LeafEdit, text: str) -> str:
 _OF_PIPES = _gains(_PIPED, _unnoticed)
 
 
-def worst_effect(edits: Iterable[LeafEdit], sides: Sides, clusters: Mapping[str, Cluster]) -> str:
-    """Return the worst effect as a sentence; empty if no edit has a known one.
+def effects(edits: Iterable[LeafEdit], sides: Sides, clusters: Mapping[str, Cluster]) -> Iterator[str]:
+    """Yield the known effects as sentences, the worst first.
 
     Args:
         edits: The edited values of a file.
@@ -138,7 +144,27 @@ def worst_effect(edits: Iterable[LeafEdit], sides: Sides, clusters: Mapping[str,
     of_pipes = () if _BASH.search(sides.after) else (_OF_PIPES,)
     worst = _effects((*of_pipes, *_WORST), listed)
     others = _effects(_OTHERS, listed)
-    return next(chain(worst, _cut_short(listed, sides, clusters), others), "")
+    return chain(_cut_short(listed, sides, clusters), worst, others)
+
+
+def is_minor(edits: Iterable[LeafEdit], sides: Sides) -> bool:
+    """Return whether only times, names and longer time limits differ, or the workflow can only read on both sides."""
+    if _can_only_read(sides.before) and _can_only_read(sides.after):
+        return True
+    return all(_is_minor(edit) for edit in edits)
+
+
+def _is_minor(edit: LeafEdit) -> bool:
+    if edit.key.startswith("timeout"):
+        return timedelta(0) < _limit(edit.before) < _limit(edit.after)
+    return edit.key in _MINOR_KEYS
+
+
+def _can_only_read(workflow: str) -> bool:
+    """Return whether a workflow of GitHub declares permissions, none to write, and neither reviews nor deploys."""
+    if _POWER.search(workflow):
+        return False
+    return any(path[0] == "permissions" for path in leaves(workflow))
 
 
 def _effects(rules: Iterable[Rule], edits: list[LeafEdit]) -> Iterator[str]:

@@ -77,19 +77,23 @@ def _may_be(member: str, user: str) -> bool:
 
 
 def barred(catalog: Catalog, cluster: str, team: str, offer: Offer) -> str:
-    """Return whose a cluster is and who may use it, where a team's jobs of an offer may not; empty where they may."""
+    """Return which teams' jobs a cluster takes, and how to submit for one; empty if it takes this team's jobs."""
     if not is_barred(catalog, cluster, team):
         return ""
-    owners, this = catalog.owners(cluster), f"team {team}" if team else "no team"
-    told = f"cluster {cluster} is of team {join(owners)}, and this counts for {this}"
+    owners = catalog.owners(cluster)
+    own = f", not of team {team}" if team else ""
+    rule = f"cluster {cluster} takes only jobs of team {join(owners, 'or')}{own}"
     if TEAM in offer.labels:
-        return f"{told}, as its template has the label {TEAM}={team}"
-    may = [
-        f"{join(catalog.teams[owner].submitters, 'or')} may, with --team {owner} or SLIPWAY_TEAM={owner}"
-        for owner in owners
-        if owner in teams_of(catalog, offer) or not catalog.submitters  # Then nobody knows who may.
-    ]
-    return "; ".join((told, *may)) if may else f"{told}; nobody who may submit it is of that team"
+        return f"{rule}, which the template's label {TEAM}={team} sets"
+    possible = []
+    for owner in owners:
+        # Without a list of submitters, the teams of a template are unknown.
+        if owner in teams_of(catalog, offer) or not catalog.submitters:
+            members = join(catalog.teams[owner].submitters, "or")
+            possible.append(f"--team {owner} or SLIPWAY_TEAM={owner} (for {members})")
+    if not possible:
+        return f"{rule}, and nobody in it may submit this template"
+    return f"{rule}: add {join(possible, 'or')}"
 
 
 def is_barred(catalog: Catalog, cluster: str, team: str) -> bool:

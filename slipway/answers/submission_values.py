@@ -1,0 +1,117 @@
+"""A value of an accepted submission that differs: its text and its severity. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+
+from slipway.answers import submissions as asked
+from slipway.answers.answer import Value
+from slipway.base.formatting import exact_span, join, sides
+from slipway.model.findings.finding import Grade
+from slipway.model.prices import is_steep
+
+SECRET = "__SECRET"
+"""The end of the name of a value that refers to a secret."""
+_FORMATS: Mapping[str, Callable[[float], str]] = {
+    asked.TIME_LIMIT: exact_span,
+    asked.GPU_MEMORY: lambda memory: f"{memory:.0f} GB",
+    asked.PRICE: lambda price: f"${price:,.2f}/h",
+    asked.RUN_COST: lambda costs: f"${costs:,.2f}",
+}
+_GAINS: Mapping[str, int] = {asked.PRICE: -1, asked.TIME_LIMIT: 1, asked.GPU_MEMORY: 1, asked.RESERVED: 1}
+"""The direction in which a change of a number harms no submission."""
+_HARMLESS = (asked.EXPERIMENT, asked.RESTART, asked.LAUNCHER)
+
+
+@dataclass(frozen=True)
+class ChangedValue:
+    """A value of a submission that is accepted before and after; None on a side that does not have it."""
+
+    name: str
+    old: Value
+    new: Value
+    #: The submission has no flags, or somebody made it in the last days.
+    is_used: bool
+
+    def text(self, longest: int = 200) -> str:
+        """Return ``` `machines` 1 × n1-standard-4 → 1 × n1-standard-8 ```, each side cut to about `longest`."""
+        if self.name == asked.ORDER:
+            return _order(str(self.old).split(asked.THEN), str(self.new).split(asked.THEN))
+        if self.name.startswith(asked.NOT_PASSED) and self.old is None:
+            return f"{self.new} not passed on {self.name.removeprefix(asked.NOT_PASSED).strip()}"
+        if self.name.startswith(asked.READER) and self.new:
+            secret = self.name.removeprefix(asked.READER).strip()
+            return f"`{self.new}` needs access to secret `{secret}`"
+        shown = sides(_shown(self.name, self.old), _shown(self.name, self.new), longest)
+        return f"`{self.name}` {' → '.join(shown)}"
+
+    @property
+    def grade(self) -> Grade:
+        if self.name == asked.RUN_COST:
+            costs = [Decimal(str(cost or 0)) for cost in (self.old, self.new)]
+            return Grade.WARNING if is_steep(*costs) else Grade.NOTE
+        if self.name in _HARMLESS or self._improves:
+            return Grade.NOTE
+        # The secret has a value of its own.
+        if self.name.startswith(asked.READER) and None in (self.old, self.new):
+            return Grade.NOTE
+        is_lost = self.name.endswith(SECRET) and self.new is None
+        if self.is_used and (is_lost or self.name == asked.ACCOUNT):
+            return Grade.BLOCKING
+        return Grade.WARNING
+
+    @property
+    def _improves(self) -> bool:
+        """Whether the change can't harm a submission."""
+        if self.name == asked.COUNTS_FOR:
+            return "enforced" not in str(self.new)
+        if self.name.startswith(asked.NOT_PASSED):
+            return self.new is None
+        if self.old is None:
+            # A new parameter, and an argument that passes it.
+            return self.name.startswith("default of ") or "${" in str(self.new)
+        if self.name in _GAINS and self.new is not None:
+            return _GAINS[self.name] * (float(str(self.new)) - float(str(self.old))) > 0
+        return self.name == asked.ORDER and str(self.new).startswith(str(self.old))
+
+
+def _order(was: list[str], now: list[str]) -> str:
+    """Return `no longer run on pool h100, also run on spot`, or `run on spot before pool h100`."""
+    added = list(now)
+    lost = []
+    for label in was:
+        same = next((other for other in added if _is_same(label, other)), None)
+        if same is None:
+            lost.append(label)
+        else:
+            added.remove(same)
+    parts = []
+    if lost:
+        parts.append(f"no longer run on {join(lost)}")
+    if added:
+        parts.append(f"also run on {join(added)}")
+    if not parts:
+        moved = [pair for pair in zip(was, now, strict=True) if not _is_same(*pair)]
+        parts = [f"run on {after} before {before}" for before, after in moved[:1]]
+    # Only the names of the machines were added to the labels.
+    return ", ".join(parts or [f"run on {asked.THEN.join(now)}"])
+
+
+def _is_same(label: str, other: str) -> bool:
+    """Return whether two labels mean the same: with several machine shapes, `spot` is `spot on a2-highgpu-1g`."""
+    shorter, longer = sorted((label, other), key=len)
+    return longer == shorter or longer.startswith(f"{shorter} on ")
+
+
+def _shown(name: str, value: Value) -> str:
+    if value is None:
+        return "none"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if name.endswith(SECRET):
+        return str(value).rpartition("/secrets/")[2]
+    if name in _FORMATS:
+        return _FORMATS[name](float(value))
+    return str(value) or "none"
