@@ -23,10 +23,13 @@ def moved_accounts(comparison: Comparison) -> Iterator[Finding]:
         for account in sorted(added & comparison.new.submitters.keys()):
             sentence = _loss(comparison, name, account, before)
             if sentence:
-                yield _finding(comparison, name, account, sentence)
+                kept = _members(comparison.old, before) & {*comparison.new.submitters[account]}
+                lost = _users(comparison, name) - _named_users(comparison.new.submitters[account])
+                grade = Grade.WARNING if kept and not lost else Grade.BLOCKING
+                yield _finding(comparison, name, account, sentence, grade)
 
 
-def _finding(comparison: Comparison, name: str, account: str, sentence: str) -> Finding:
+def _finding(comparison: Comparison, name: str, account: str, sentence: str, grade: Grade) -> Finding:
     field = "slipway:workspace.submitters"
     called = _called(comparison.new, account)
     if called in comparison.new.trainers:
@@ -34,7 +37,7 @@ def _finding(comparison: Comparison, name: str, account: str, sentence: str) -> 
     fix = f"list its users in `{field}`"
     subject = Subject("template", name)
     kind = KINDS["access-lost"]
-    return kind.of(subject, sentence, fix, grade=Grade.BLOCKING, field=field)
+    return kind.of(subject, sentence, fix, grade=grade, field=field)
 
 
 def _accounts(catalog: Catalog, name: str) -> set[str]:
@@ -59,18 +62,24 @@ def _loss(comparison: Comparison, name: str, account: str, before: set[str]) -> 
     if not members:
         return f"nobody can submit it: {called} has no submitters"
     users = _users(comparison, name)
-    listed = map(user_values, members)
-    can: frozenset[str] = frozenset().union(*listed)
-    lost = sorted(users - can)
+    lost = sorted(users - _named_users(members))
     # The people of a group are not listed.
     has_groups = not all(map(user_values, members))
     if lost and not has_groups:
         return f"{few(map(_quoted, lost), 3)}, who submitted it in the last {DAYS} days, can't submit as {called}"
-    former = _members(comparison.old, before)
-    if not former or former & members:
+    left_out = sorted(_members(comparison.old, before) - members)
+    if not left_out and not lost:
         return ""
-    shown = map(shown_member, sorted(members))
-    return f"only {few(shown)} can submit as {called}, no former submitter"
+    only = f"only {few(map(shown_member, sorted(members)))} can submit it now, as {called}"
+    if left_out:
+        return f"{only}; no longer {few(map(shown_member, left_out))}"
+    return f"{only}; in the last {DAYS} days {few(map(_quoted, lost), 3)} did"
+
+
+def _named_users(members: Iterable[str]) -> frozenset[str]:
+    """Return the users that these members name; the people of a group are not listed."""
+    listed = map(user_values, members)
+    return frozenset().union(*listed)
 
 
 def _quoted(user: str) -> str:

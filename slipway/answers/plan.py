@@ -99,6 +99,11 @@ class ClusterPlan:
         return self.becomes.reason(self.now).state if isinstance(self.becomes, DormantCluster) else ""
 
     @property
+    def is_given_up(self) -> bool:
+        """Return whether this deployment deletes it because no job has used it for long."""
+        return isinstance(self.becomes, DormantCluster) and self.becomes.why == "idle"
+
+    @property
     def is_announced(self) -> bool:
         """Return whether no new edit ends the cluster: it is lost, its dates end it, or this commit did already."""
         is_dated = bool(self.dormancy) and self.was.season == self.becomes.season
@@ -264,9 +269,10 @@ def _replaced(plan: ClusterPlan) -> Finding:
 
 def _replaced_in_place(plan: ClusterPlan) -> Finding:
     sentence = phrases(
-        f"replace (delete before create): {_edits_text(plan)}; there is no pool meanwhile",
+        "replace (delete before create): there is no pool meanwhile",
         phrase("`up` is rejected until the end of ", jobs_text(plan.jobs)),
         phrase("", machines_text(scarce(plan.held)), " may not be available again"),
+        _edits_text(plan),
     )
     grade = Grade.BLOCKING if plan.jobs or scarce(plan.held) else Grade.WARNING
     if plan.is_continued:
@@ -283,7 +289,7 @@ def _deleted(plan: ClusterPlan) -> Finding:
         phrase("the deployed cluster ", plan.loss),
         phrase("finishes ", jobs_text(plan.jobs)),
         phrase("gives back ", machines_text(plan.held)),
-        plan.dormancy,
+        "no job for longer than `idleLimit`" if plan.is_given_up else plan.dormancy,
     )
     return _of("cluster-deleted", plan, sentence, grade=Grade.NOTE if plan.is_announced else grade)
 
@@ -310,9 +316,9 @@ def _amounts(cluster: Cluster, now: datetime) -> Mapping[str, Amount]:
     safety = _SAFEST_LAST.index(cluster.replacement)
     found = {
         "`from`": Amount(_CHANGED, "from", _date(season.begins), -begins.timestamp()),
-        "`until`": Amount(_CHANGED, "until", _date(season.ends), ends.timestamp(), (now + _SOON).timestamp()),
+        "`until`": Amount(_CHANGED, "until", _end(season.ends), ends.timestamp(), (now + _SOON).timestamp()),
         "`idleLimit`": Amount(_CHANGED, "idleLimit", _span(season.idle_limit), idle_limit.total_seconds()),
-        "`createWithin`": Amount(_UPDATED, "createWithin", _span(wait), -max(wait, _WORKFLOW).total_seconds()),
+        "`createWithin`": Amount(_UPDATED, "createWithin", _wait(wait), -max(wait, _WORKFLOW).total_seconds()),
         "`replacement`": Amount(_UPDATED, "replacement", cluster.replacement, safety),
     }
     for number, option in enumerate(cluster.alternatives, 1):
@@ -348,8 +354,7 @@ def _amounts_changed(plan: ClusterPlan) -> Iterator[Finding]:
         return
     changes = _changed(_amounts(was, plan.now), _amounts(becomes, plan.now))
     if plan.edits:
-        yield from _of_changes(plan, _CHANGED, [change for change in changes if change.grade > Grade.NOTE])
-        return
+        changes = [change for change in changes if change.grade > Grade.NOTE]
     yield from _of_changes(plan, _CHANGED, changes)
     yield from _of_changes(plan, _UPDATED, changes)
 
@@ -450,6 +455,15 @@ def _shown(value: str) -> str:
 
 def _date(date: datetime | None) -> str:
     return moment_in_words(date) if date else "none"
+
+
+def _end(date: datetime | None) -> str:
+    return f"{_date(date)} (deleted by the first deployment after it)" if date else "none"
+
+
+def _wait(wait: timedelta) -> str:
+    text = exact_span(wait.total_seconds())
+    return f"{text} (CI stops `up` after 3 h)" if wait > _WORKFLOW else text
 
 
 def _span(span: timedelta | None) -> str:

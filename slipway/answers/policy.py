@@ -21,6 +21,7 @@ from slipway.model.budget import Budget
 from slipway.model.catalog.clusters import Cluster, Pool
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import render
+from slipway.model.cluster_fields import machines_in_words
 from slipway.model.facts import Facts
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.grades import APPROVE_ABOVE, BY_WORD, GRADES, REVIEWED, SUMS, asks_above
@@ -78,6 +79,9 @@ def answers(comparison: Comparison, side: Side) -> Iterator[Answer]:
         text = f"no template of team {who} can run on it; ${cost:,}/month"
         grade = _unused_grade(pool)
         yield Answer(_WARNING, (name,), Subject("pool", name), text=text, values={"grade": grade})
+    for name, number, text in _unfit_alternatives(catalog):
+        subject = Subject("cluster", name)
+        yield Answer(_WARNING, (name, number), subject, text=text, values={"grade": Grade.WARNING})
     for image, names in ended_images(catalog.templates.values(), comparison.world.now).items():
         text = f"{join(f'`{name}`' for name in names)} runs it after the end of its support"
         subject = Subject("image", image.name)
@@ -169,6 +173,31 @@ def _unused_pools(catalog: Catalog) -> Iterator[tuple[str, Pool]]:
     for name, pool in unused:
         if (name, pools[name, pool].machine) not in used:
             yield f"{name}/{pool}", pools[name, pool]
+
+
+def _unfit_alternatives(catalog: Catalog) -> Iterator[tuple[str, str, str]]:
+    """Yield each alternative of a cluster that no template of the cluster fits: the name, the number and a sentence."""
+    for cluster in catalog.clusters.values():
+        machines = _offered_machines(catalog, cluster)
+        # A cluster that exists as an alternative is judged by its own pools.
+        if not machines or cluster.alternative:
+            continue
+        for number, option in enumerate(cluster.alternatives, 1):
+            if machines.isdisjoint(pool.machine for pool in option.pools):
+                sizes = join(machines_in_words(pool) for pool in option.pools)
+                text = f"if alternative {number} ({sizes}) is created, no template can run on it"
+                yield cluster.name, str(number), text
+
+
+def _offered_machines(catalog: Catalog, cluster: Cluster) -> set[MachineSpec]:
+    """Return the machines of a cluster that templates fit."""
+    pools = {pool.name: pool.machine for pool in cluster.pools}
+    machines: set[MachineSpec] = set()
+    for template in catalog.templates.values():
+        for offer in template.offers:
+            if offer.cluster == cluster.name:
+                machines.update(pools[name] for name in offer.pools if name in pools)
+    return machines
 
 
 def _foreign_pools(catalog: Catalog) -> Iterator[tuple[str, Pool, Sequence[str]]]:
@@ -310,7 +339,7 @@ def _checks(facts: Facts) -> Iterator[Limit]:
         meaning = f"approvals for a higher `{name}` a month are needed above"
         yield Limit(f"policy.{APPROVE_ABOVE}.{name}", meaning, limit, _usd(limit), Grade.BLOCKING)
     quota = facts.quota
-    yield Limit("quota.mode", "quota check `mode`", quota.mode == "warn", quota.mode, Grade.WARNING)
+    yield Limit("quota.mode", "quota check `mode`", quota.mode == "warn", quota.mode, Grade.BLOCKING)
     yield Limit("quota.strict", "quota check `strict`", not quota.strict, str(quota.strict).lower(), Grade.WARNING)
 
 
@@ -329,13 +358,13 @@ def _allowances(catalog: Catalog) -> Iterator[Limit]:
 
 def _of_budget(budget: Budget) -> Iterator[Limit]:
     looser = Grade.BLOCKING if budget.enforce else Grade.WARNING
-    meaning = "can be spent a month"
+    meaning = "can be spent a month" if budget.enforce else "budget of a month, which only warns"
     amounts = {"stack": budget.stack, **{f"teams.{team}": amount for team, amount in budget.teams.items()}}
     for name, amount in amounts.items():
         tighter = Grade.WARNING if amount else looser
         yield Limit(f"budget.{name}", meaning, amount, _usd(amount), looser, tighter)
     for user, limit in budget.users.items():
-        # They only warn.
+        meaning = "budget of a month, which only warns"
         yield Limit(f"budget.users.{user}", meaning, limit, _usd(limit), Grade.WARNING, Grade.NOTE)
     limits = few(f"{whose} {usd(limit)}" for whose, limit in budget.refusing.items())
     shown = "rejected" if budget.enforce else "accepted"

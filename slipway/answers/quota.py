@@ -113,7 +113,9 @@ def _now(row: QuotaRow, facts: Facts, dated: frozenset[str]) -> Answer:
     requests = facts.quota.requests or {}
     asked = 0 if row.elsewhere else requests.get(row.metric, 0)
     verb = "needs" if len(row.created) == 1 else "need"
-    sentence = f"{_named(row.created)} {verb} {needed:,} now: limit {limit:,}, short by {row.short:,}"
+    used = limit + row.short - needed
+    beside = f" beside {used:,} in use" if used > 0 else ""
+    sentence = f"{_named(row.created)} {verb} {needed:,} now{beside}: limit {limit:,}, short by {row.short:,}"
     if asked:
         sentence = f"{sentence}, requested {asked:,}"
     grade = Grade.WARNING if asked >= limit + row.short else Grade.BLOCKING

@@ -24,7 +24,10 @@ from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
 
 _LONGEST = 80
-_HIDDEN = {asked.RUN_COST, asked.SHELL, asked.LAUNCHER}
+_HIDDEN = {asked.RUN_COST, asked.SHELL, asked.LAUNCHER, asked.IMAGE}
+"""Values that no sentence shows: they have findings of their own, or say little."""
+_OF_ORDER = ("place", "reservation", "yields to urgent jobs")
+"""Values that follow from the capacity types."""
 _RESUME = "resume"
 _MOST_WORDS = 30
 _SIZES = ((2, 60), (2, 30), (1, 60), (1, 30), (1, 15))
@@ -186,11 +189,13 @@ def _of_template(group: _Group) -> Iterator[Finding]:
         yield from _rejections(rejected)
         return
     accepted = group.having(State.NO, State.YES)
+    unusable = group.having(State.NO, State.NO)
     altered = group.having(State.YES, State.YES)
     if group.subject.name in group.comparison.old.templates:
         if accepted.changes:
             yield KINDS["submission-accepted"].of(group.subject, f"now accepts {accepted.texts}")
         yield from _rejections(rejected)
+        yield from _unusable(unusable)
         # A finding about a capacity type says that it is lost or new.
         told = [change for change in (*rejected.changes, *accepted.changes) if change.probe.asked.capacity_type]
         yield from _launcherless(altered)
@@ -212,6 +217,19 @@ def _new(group: _Group) -> Iterator[Finding]:
         yield KINDS["submission-accepted"].of(group.subject, what)
     if values.get(asked.CAUSE) == asked.OFFER:
         yield KINDS["no-offer-left"].of(group.subject, f"can't run with its defaults: {group.reason}", _KEEP)
+
+
+def _unusable(group: _Group) -> Iterator[Finding]:
+    """Yield values of parameters that the template newly permits, and with which it can run nowhere."""
+    permitted = [
+        change
+        for change in group.changes
+        if change.before.values[asked.CAUSE] == asked.REQUEST and change.after.values[asked.CAUSE] == asked.OFFER
+    ]
+    if permitted:
+        part = replace(group, changes=permitted)
+        what = f"permits {part.texts}, which can run nowhere: {part.reason}"
+        yield part.finding("submission-rejected", what, Grade.WARNING, [change.probe.text for change in permitted])
 
 
 def _rejections(group: _Group) -> Iterator[Finding]:
@@ -272,7 +290,7 @@ def _altered(group: _Group, hidden: set[str]) -> Iterator[Finding]:
     if not shown_by_change:
         return
     # The sentence names the submission with the most severe value, the default one first.
-    named, values = max(shown_by_change, key=lambda pair: pair[1][0].grade)
+    named, values = max(shown_by_change, key=lambda pair: pair[1][0].weight)
     concerned = [change for change in group.changes if values[0].name in change.difference.changed]
     part = replace(group, changes=[named, *concerned])
     everything = chain.from_iterable(change.values for change in group.changes)
@@ -282,8 +300,11 @@ def _altered(group: _Group, hidden: set[str]) -> Iterator[Finding]:
 
 def _shown_values(change: _Change, hidden: set[str]) -> list[ChangedValue]:
     """Return the values that a sentence may show, the most severe first."""
+    changed = change.difference.changed
     shown = [value for value in change.values if value.name not in hidden]
-    return sorted(shown, key=lambda value: -value.grade)
+    if asked.ORDER in changed:
+        shown = [value for value in shown if value.name not in _OF_ORDER]
+    return sorted(shown, key=lambda value: value.weight, reverse=True)
 
 
 def _details(named: _Change, changes: Iterable[_Change]) -> list[str]:
@@ -305,7 +326,9 @@ def _details(named: _Change, changes: Iterable[_Change]) -> list[str]:
 def _fitting(group: _Group, values: Sequence[ChangedValue], grade: Grade, details: Sequence[str]) -> Finding:
     """Return the finding that shows as much of the values as fits into a sentence."""
     for most, longest in _SIZES:
-        texts = few((value.text(longest) for value in values), most)
+        texts = "; ".join(value.text(longest) for value in values[:most])
+        if len(values) > most:
+            texts = f"{texts}; {counted(len(values) - most, 'more change')}"
         found = group.finding("submission-changed", f"{group.changes[0].probe.text}: {texts}", grade, details)
         if len(found.sentence.split()) <= _MOST_WORDS:
             break
@@ -338,7 +361,7 @@ def _work_of_launcher(change: _Change) -> list[str]:
     """Return what a launcher did for a submission that loses it."""
     values = change.before.values
     lost = ["kept output"]
-    secrets = [name.removeprefix("variable ") for name in values if name.endswith(SECRET)]
+    secrets = [name.removeprefix("variable ").removesuffix(SECRET) for name in values if name.endswith(SECRET)]
     if secrets:
         lost.insert(0, f"secrets of {few(map(_quoted, secrets), 1)}")
     if AT_LEAST_ONCE in change.after.text:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
@@ -20,6 +21,7 @@ _FORMATS: Mapping[str, Callable[[float], str]] = {
     asked.PRICE: lambda price: f"${price:,.2f}/h",
     asked.RUN_COST: lambda costs: f"${costs:,.2f}",
 }
+_SHORT_DIGEST = re.compile(r"[^\s,]*/([^/\s]+@sha256:[0-9a-f]{7})[0-9a-f]*")
 _GAINS: Mapping[str, int] = {asked.PRICE: -1, asked.TIME_LIMIT: 1, asked.GPU_MEMORY: 1, asked.RESERVED: 1}
 """The direction in which a change of a number harms no submission."""
 _HARMLESS = (asked.EXPERIMENT, asked.RESTART, asked.LAUNCHER)
@@ -40,12 +42,24 @@ class ChangedValue:
         if self.name == asked.ORDER:
             return _order(str(self.old).split(asked.THEN), str(self.new).split(asked.THEN))
         if self.name.startswith(asked.NOT_PASSED) and self.old is None:
-            return f"{self.new} not passed on {self.name.removeprefix(asked.NOT_PASSED).strip()}"
+            return f"on {self.name.removeprefix(asked.NOT_PASSED).strip()}, {self.new} not passed"
         if self.name.startswith(asked.READER) and self.new:
             secret = self.name.removeprefix(asked.READER).strip()
-            return f"`{self.new}` needs access to secret `{secret}`"
-        shown = sides(_shown(self.name, self.old), _shown(self.name, self.new), longest)
+            return f"`{str(self.new).partition('@')[0]}` needs access to secret `{secret}`"
+        shown = sides(*self._sides, longest)
         return f"`{self.name}` {' → '.join(shown)}"
+
+    @property
+    def _sides(self) -> tuple[str, str]:
+        before = _shown(self.name, self.old)
+        after = _shown(self.name, self.new)
+        if self.name == asked.IMAGE:
+            return _SHORT_DIGEST.sub(r"\1", before), _SHORT_DIGEST.sub(r"\1", after)
+        # Accounts of one project differ in their names alone.
+        is_account = self.name == asked.ACCOUNT and before.partition("@")[2] == after.partition("@")[2]
+        if is_account:
+            return before.partition("@")[0], after.partition("@")[0]
+        return before, after
 
     @property
     def grade(self) -> Grade:
@@ -63,6 +77,14 @@ class ChangedValue:
         return Grade.WARNING
 
     @property
+    def weight(self) -> tuple[Grade, bool]:
+        """The severity, and whether the submission loses a capacity type or an argument."""
+        is_loss = self.name.startswith(asked.NOT_PASSED)
+        if self.name == asked.ORDER:
+            is_loss = "no longer" in self.text() or "first" in self.text()
+        return self.grade, is_loss
+
+    @property
     def _improves(self) -> bool:
         """Whether the change can't harm a submission."""
         if self.name == asked.COUNTS_FOR:
@@ -74,11 +96,13 @@ class ChangedValue:
             return self.name.startswith("default of ") or "${" in str(self.new)
         if self.name in _GAINS and self.new is not None:
             return _GAINS[self.name] * (float(str(self.new)) - float(str(self.old))) > 0
-        return self.name == asked.ORDER and str(self.new).startswith(str(self.old))
+        # Another region has other data and results.
+        is_elsewhere = " in " in str(self.new).removeprefix(str(self.old))
+        return self.name == asked.ORDER and str(self.new).startswith(str(self.old)) and not is_elsewhere
 
 
 def _order(was: list[str], now: list[str]) -> str:
-    """Return `no longer run on pool h100, also run on spot`, or `run on spot before pool h100`."""
+    """Return `no longer run on pool h100, run on spot first`, or `run on spot before pool h100`."""
     added = list(now)
     lost = []
     for label in was:
@@ -90,6 +114,10 @@ def _order(was: list[str], now: list[str]) -> str:
     parts = []
     if lost:
         parts.append(f"no longer run on {join(lost)}")
+    expected = (*[label for label in was if label not in lost], *now)[0]
+    if not _is_same(expected, now[0]):
+        parts.append(f"run on {now[0]} first")
+        added = [label for label in added if label != now[0]]
     if added:
         parts.append(f"also run on {join(added)}")
     if not parts:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -11,7 +12,7 @@ from slipway.answers.answer import Answer, State, Value
 from slipway.answers.comparison import Comparison, Side
 from slipway.answers.probes import Probe, Submitter, probes
 from slipway.base.errors import ConfigError, PolicyError
-from slipway.base.formatting import exact_span, join, last_part, usd
+from slipway.base.formatting import exact_span, join, last_part, percent, usd
 from slipway.google.advice import SpotNeed
 from slipway.google.clusters import PersistentResource, ResourcePool
 from slipway.google.jobs import AT_LEAST_ONCE, VertexJob
@@ -22,7 +23,7 @@ from slipway.model.catalog.model import Catalog, SessionLimits
 from slipway.model.catalog.template import Offer, Template
 from slipway.model.catalog.withdrawal import in_season
 from slipway.model.findings.finding import Subject
-from slipway.model.labels import TEAM, Launched
+from slipway.model.labels import IDLE, TEAM, Launched
 from slipway.model.prices import Price
 from slipway.using.jobs.verdict import on_cluster
 from slipway.using.submission.agent_check import AgentSpending
@@ -41,13 +42,17 @@ COMES = "comes"
 """The clusters and reservations by name, a comma between, that will accept a rejected submission from a later date."""
 GPU_MEMORY = "GPU memory"
 ACCOUNT = "service account"
+IMAGE = "image"
 EXPERIMENT = "experiment"
 SHELL = "interactive shell"
+IDLE_LIMIT = "job ends if GPU use is"
 RESTART = "restart of the worker"
 RESERVED = "machines of the reservation"
 WAITS = "waits for capacity types"
 ORDER = "order of capacity types"
 THEN = " then "
+_RULE = re.compile(r"^worker pool 0: | \[[\w-]+\]$")
+"""The place and the name of a rule of Vertex AI."""
 READER = "account that reads secret"
 MACHINES = "machines"
 TIME_LIMIT = "time limit"
@@ -190,7 +195,7 @@ def _obstacle(catalog: Catalog, candidate: Candidate, now: datetime) -> str:
         return next(filter(None, reasons), "no cluster fits it")
     judgement = offline(candidate, reserved=catalog.reservations, now=now)
     if judgement:
-        return "; ".join(judgement.reasons)
+        return "; ".join(_RULE.sub("", reason) for reason in judgement.reasons)
     if offer.cluster:
         return _cluster_obstacle(catalog.clusters[offer.cluster], candidate, now)
     return ""
@@ -250,7 +255,7 @@ def _values(prepared: PreparedSubmission, possible: Sequence[Candidate]) -> dict
         secret = str(given[name]).partition("/secrets/")[2].partition("/")[0]
         values[f"{READER} {secret}"] = job.service_account
     values[LAUNCHER] = _is_launched(job)
-    values["image"] = ", ".join(dict.fromkeys(pool.image for pool in job.worker_pools))
+    values[IMAGE] = ", ".join(dict.fromkeys(pool.image for pool in job.worker_pools))
     values |= _not_passed(possible)
     values[ORDER] = THEN.join(dict.fromkeys(candidate.label for candidate in possible))
     values[MACHINES] = _machines(first)
@@ -332,7 +337,8 @@ def _not_passed(possible: Sequence[Candidate]) -> dict[str, Value]:
     for candidate in possible[1:]:
         missing = sorted(given - _given_to_code(candidate.offer).keys())
         if missing:
-            values[f"{NOT_PASSED} {_machines(candidate)}"] = join(name.partition(" ")[2] for name in missing)
+            flags = [name.partition(" ")[2] for name in missing]
+            values[f"{NOT_PASSED} {_machines(candidate)}"] = join(f"`{flag}`" for flag in flags)
     return values
 
 
@@ -348,7 +354,11 @@ def _given_to_code(offer: Offer) -> dict[str, Value]:
             values[f"argument {flag}"] = word
         for entry in task.get("env", ()):
             value = str(entry.get("value"))
-            values[f"variable {entry.get('name')}"] = value
+            if entry.get("name") == IDLE:
+                below, _, seconds = value.partition(" ")
+                values[IDLE_LIMIT] = f"below {percent(float(below))} for {exact_span(float(seconds))}"
+            else:
+                values[f"variable {entry.get('name')}"] = value
         launched = Launched.of(task)
         command = launched.command if launched else task.get("command", ())
         values["command"] = " ".join(map(str, command))

@@ -65,7 +65,7 @@ class Objection:
     mandatory: bool
 
 
-REFUSED = "until this is mended, it and later changes wait, and all goes on as deployed"
+REFUSED = "until this is fixed, this change and later ones wait; what is deployed stays as it is"
 """The reason why a refused preview is incomplete."""
 
 

@@ -16,7 +16,8 @@ FOREIGN = "another source"
 UNPINNED = "not pinned"
 MAJOR = "major version"
 OLD_HASHES = "with the hashes of the version before, which pip rejects"
-REMARKS = (FOREIGN, OLD_HASHES, UNPINNED, MAJOR)
+NO_HASH = "without a hash, for which pip rejects the whole list"
+REMARKS = (NO_HASH, FOREIGN, OLD_HASHES, UNPINNED, MAJOR)
 """Remarks on a dependency, the worst first."""
 _NAMED = re.compile(r"^[A-Za-z0-9][\w.-]*")
 _NAME_BEFORE = re.compile(r"^(-\S+|[A-Za-z0-9][\w.-]*)\s*(?:\[[^]]*\])?\s*")
@@ -44,8 +45,8 @@ class Pin:
     after: str
     #: An action or an image, which is pinned by a digest alone.
     needs_digest: bool = False
-    #: Another version of a package with the same hashes.
-    keeps_hashes: bool = False
+    #: `OLD_HASHES` or `NO_HASH`; empty if the hashes are right as far as a list tells.
+    wrong_hashes: str = ""
 
     def __str__(self) -> str:
         """Return `` `click` `8.2.0` → `8.3.0` (major version) ``."""
@@ -64,8 +65,8 @@ class Pin:
         is_fixed = _DIGEST.search if self.needs_digest else _EXACT.fullmatch
         if _INDEX.fullmatch(self.name) or {*_ADDRESS.findall(self.after)} - {*_ADDRESS.findall(self.before)}:
             return FOREIGN
-        if self.keeps_hashes:
-            return OLD_HASHES
+        if self.wrong_hashes:
+            return self.wrong_hashes
         if not is_fixed(self.after) and (self.is_new or is_fixed(self.before)):
             return UNPINNED
         majors = {*_NUMBER.findall(self.before), *_NUMBER.findall(self.after)}
@@ -77,15 +78,24 @@ def compared(before: Iterable[str], after: Iterable[str]) -> tuple[Pin, ...]:
     old = _by_name(before)
     new = _by_name(after)
     differing = dict(old.items() ^ new.items())
+    has_hashes = any(map(_HASHES.search, new.values()))
     pins = []
     for name in sorted(differing, key=lambda name: (name != NAME, name)):
         was = _version(old.get(name, ""), name)
         now = _version(new.get(name, ""), name)
-        hashes = _HASHES.findall(new.get(name, ""))
-        keeps_hashes = was != now and hashes != [] and hashes == _HASHES.findall(old.get(name, ""))
         after = now if was != now else f"{now}, with another source or hash"
-        pins.append(Pin(name, was, after, keeps_hashes=keeps_hashes))
+        wrong = _wrong_hashes(old.get(name, ""), new.get(name, ""), has_hashes=has_hashes) if was != now else ""
+        pins.append(Pin(name, was, after, wrong_hashes=wrong))
     return tuple(pins)
+
+
+def _wrong_hashes(before: str, after: str, *, has_hashes: bool) -> str:
+    """Return why pip rejects the hashes of another version; empty if it may accept them."""
+    hashes = _HASHES.findall(after)
+    if hashes:
+        return OLD_HASHES if hashes == _HASHES.findall(before) else ""
+    is_package = _NAMED.match(after) is not None
+    return NO_HASH if has_hashes and is_package else ""
 
 
 def locked(text: str) -> list[str]:

@@ -41,6 +41,13 @@ _OF_IMAGES |= {"pillow", "absl-py", "protobuf", "torchvision", "torchaudio", "cl
 _OF_IMAGES |= {"google-cloud-storage", "google-cloud-bigquery", "google-cloud-aiplatform"}
 """Packages that prebuilt images may have besides their framework."""
 _MODULES = {"scikit-learn": "sklearn", "opencv-python": "cv2", "python-dateutil": "dateutil", "beautifulsoup4": "bs4"}
+_MODULES |= {
+    "pyyaml": "yaml",
+    "pillow": "PIL",
+    "absl-py": "absl",
+    "protobuf": "google",
+    "cloudml-hypertune": "hypertune",
+}
 """The modules of packages that have another name."""
 _REQUIRES = re.compile(r"""requires-python\s*=\s*["']\s*>=?\s*3\.(\d+)""")
 _NAME = re.compile(r"^[A-Za-z0-9][\w.-]*")
@@ -68,7 +75,9 @@ def _of_template(old: Template, new: Template, files: Files) -> Iterator[Finding
     known = frozenset(_problems(old, before, files.code_before, files.left_out_before))
     broken = tuple(filterfalse(known.__contains__, dict.fromkeys(problems)))
     variables = map("the code needs variable `{}`, which the template does not set".format, sorted(unset))
-    found = (*broken, *variables)
+    # A rejected program tells nothing about its requirements.
+    imports = () if old == new else _new_imports(new, before, after)
+    found = (*broken, *variables, *imports)
     if not found:
         return
     # A variable that the code alone has begun to read may be set by the image.
@@ -109,6 +118,19 @@ def _requirement_problems(old: Template, new: Template, code: JobCode) -> Iterat
         module = _MODULES.get(name, name.replace("-", "_"))
         if module in imported:
             yield f"the code imports `{module}`, which the requirements no longer have and the image may not have"
+
+
+def _new_imports(new: Template, before: JobCode, after: JobCode) -> Iterator[str]:
+    """Yield modules that the code newly imports, and that neither its requirements nor a prebuilt image bring."""
+    images = _images(new)
+    if not images:
+        return
+    brought = {*_OF_IMAGES, *[image.framework for image in images], *_packages(new)}
+    modules = {_MODULES.get(name, name.replace("-", "_")).partition(".")[0] for name in brought}
+    own = {module.partition(".")[0] for module in after.files}
+    known = {*modules, *own, *sys.stdlib_module_names, "google"}
+    for module in sorted(after.imported - before.imported - known):
+        yield f"the code now imports `{module}`, which its requirements do not list and the image may not have"
 
 
 def _packages(template: Template) -> set[str]:

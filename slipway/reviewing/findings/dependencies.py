@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
 from slipway.answers.comparison import Comparison
-from slipway.base.formatting import few, first_lines
+from slipway.base.formatting import few, first_lines, last_part
 from slipway.model.catalog.template import Template
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
@@ -22,6 +22,8 @@ _IMAGE = re.compile(r'"(?:executorImageUri|imageUri)": "([^"]+)"')
 _PACKAGES = Subject("program", "packages")
 _SERVING = "serving image"
 _MOST_DETAILS = 60
+_LONG_DIGEST = re.compile(r"(sha256:[0-9a-f]{7})[0-9a-f]+")
+_FIXES = {pins.UNPINNED: "pin an exact version", pins.NO_HASH: "run `make lock`"}
 
 
 def changed_dependencies(comparison: Comparison, files: Files) -> Iterator[Finding]:
@@ -82,9 +84,14 @@ def _serving_images(template: Template) -> list[str]:
 
 
 def _image(old: list[str], new: list[str]) -> list[Pin]:
-    removed = few(sorted({*old} - {*new}))
-    added = few(sorted({*new} - {*old}))
+    removed = few(map(_short, sorted({*old} - {*new})))
+    added = few(map(_short, sorted({*new} - {*old})))
     return [Pin("image", removed, added, needs_digest=True)] if added else []
+
+
+def _short(image: str) -> str:
+    """Return `judge@sha256:1111111`."""
+    return _LONG_DIGEST.sub(r"\1", last_part(image))
 
 
 def _finding(subject: Subject, listed: Iterable[Pin]) -> Iterator[Finding]:
@@ -96,9 +103,9 @@ def _finding(subject: Subject, listed: Iterable[Pin]) -> Iterator[Finding]:
     found = sorted(graded, key=lambda pin: (-graded[pin], order.index(pin.remark)))
     worst = found[0]
     more = f" and {len(found) - 1} more" if len(found) > 1 else ""
-    fix = {pins.UNPINNED: "pin an exact version"}.get(worst.remark, "")
+    fix = _FIXES.get(worst.remark, "")
     finding = KINDS["dependency-changed"].of(
-        subject, f"{worst}{more}", fix, grade=graded[worst], dependencies=len(found)
+        subject, f"{worst}{more}".removeprefix(f"`{subject.part}` "), fix, grade=graded[worst], dependencies=len(found)
     )
     yield replace(finding, details=tuple(first_lines(map(str, found), _MOST_DETAILS)))
 
@@ -108,6 +115,6 @@ def _grade(subject: Subject, pin: Pin) -> Grade:
     is_listed_anew = subject == _PACKAGES and not (pin.before and pin.after)
     # New requirements of jobs are often not pinned.
     is_loose = pin.remark == pins.UNPINNED and not (pin.is_new and subject.part == "requirements")
-    is_risky = pin.remark in (pins.FOREIGN, pins.OLD_HASHES) or is_loose or is_listed_anew
+    is_risky = pin.remark in (pins.NO_HASH, pins.FOREIGN, pins.OLD_HASHES) or is_loose or is_listed_anew
     # No job runs an image that serves a model.
     return Grade.BLOCKING if is_risky and subject.part != _SERVING else Grade.WARNING

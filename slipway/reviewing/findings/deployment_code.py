@@ -17,11 +17,12 @@ from slipway.reviewing.change.leaves import LeafEdit, leaf_edits
 from slipway.reviewing.change.lines import changed_lines, is_harmless
 from slipway.reviewing.change.secret_values import shown
 from slipway.reviewing.findings.dependencies import is_version
-from slipway.reviewing.findings.workflows import effects, is_minor
+from slipway.reviewing.findings.workflows import effects, grade_of
 
 KIND = KINDS["deployment-code-changed"]
 MOST_DETAILS = 40
 _MOST_WORDS = 30
+_PROJECT_FILE = re.compile(r"(?:.*/)?Pulumi\.ya?ml")
 _OWN_SUBJECTS = (
     (re.compile(r"(?:.*/)?(Pulumi\.yaml|CODEOWNERS|Makefile)"), "file"),
     (re.compile(r"(?:.*/)?(?:\.github/workflows|\.github|\.gitlab|\.ci)/(.*)|(?:.*/)?(\.gitlab-ci\.yml)"), "workflow"),
@@ -53,16 +54,25 @@ def _finding(
     shown = few(map("`{}`".format, map(printable, by_path)))
     usual = {"program": f"{shown} changed: the deployment or its review runs such files"}
     known: list[str] = []
-    grade = Grade.WARNING
+    grade = Grade.NOTE
     for path in by_path:
         sides = files.texts.get(path, Sides())
         edits = _edits(path, sides)
+        known += _of_project(path, edits)
         known += effects(edits, sides, clusters)
-        if not (path.endswith(_YAML) and edits and is_minor(edits, sides)):
-            grade = KIND.usual
+        is_read = subject.what == "workflow" and path.endswith(_YAML) and bool(edits)
+        grade = max(grade, grade_of(edits, sides) if is_read else KIND.usual)
     sentence = _worst(known) or usual.get(subject, lines[0])
-    finding = KIND.of(subject, sentence, "have a code owner read the change", grade=grade, files=len(by_path))
+    fix = "" if grade is Grade.NOTE else "have a code owner read the change"
+    finding = KIND.of(subject, sentence, fix, grade=grade, files=len(by_path))
     return replace(finding, details=tuple(first_lines(lines, MOST_DETAILS)))
+
+
+def _of_project(path: str, edits: Iterable[LeafEdit]) -> Iterator[str]:
+    """Yield that the project has another name."""
+    for edit in edits:
+        if _PROJECT_FILE.fullmatch(path) and edit.name == "name":
+            yield f"another name of the project gives its stacks an empty state, and `up` rejects what exists: {edit}"
 
 
 def _worst(known: Iterable[str]) -> str:

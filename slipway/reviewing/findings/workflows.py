@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from itertools import chain
+from itertools import chain, filterfalse
 
-from slipway.base.formatting import exact_span
+from slipway.base.formatting import exact_span, few, join
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.cluster import CREATE_WITHIN_S
+from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.files import Sides
 from slipway.reviewing.change.leaves import LeafEdit, leaves
 from slipway.reviewing.change.secret_values import shown
 
 _LOCK = "an interrupted `pulumi up` leaves its lock behind"
 _CHECK = (
-    r"(--gate\b|--forge +ask|--github +ask|slipway +check|pipefail|protect *= *True|--require-hashes"
+    r"(--gate\b|--forge +ask|--github +ask|slipway +check|protect *= *True|--require-hashes"
     r"|git checkout [^\n;&|]+)"
 )
 _ROLE = r"(roles/(?:owner|editor|[\w.]*[aA]dmin)\b|\ballUsers\b|\ballAuthenticatedUsers\b)"
@@ -27,9 +28,10 @@ _RISKY = (
 )
 
 
+_ANY_ROLE = re.compile(r"\broles/[\w.]+")
 _TRANSFORM = r"\b(register_\w*transform\w*|transform(?:ation)?s?(?==))"
 _CHANGING = r"\b(datetime\.(?:now|today|utcnow)|date\.today|time\.time|random\.\w+)\b"
-_FORK = "people without write access can run it with this repository's secrets"
+_FORK = "it has this repository's secrets, and checks out the base branch, not the change"
 _GROUP = r"(?:concurrency(?:\.group)?|resource_group): (.+)"
 _ENVIRONMENT = r"\.environment(?:\.name)?: (.+)"
 _ALWAYS = r"(?:(?:continue-on-error|allow_failure): (?!false)|\b(?:if|when): .*always)(.*)"
@@ -40,12 +42,16 @@ _PIPED = (
 _BASH = re.compile(r"^\s*(?:- +)?shell: *['\"]?bash['\"]?\s*$", re.MULTILINE)
 """A shell that stops at the failure of a pipe by itself."""
 _DEPLOYS = re.compile(r"\bpulumi +up\b|\buses: .*\bpulumi/actions\b")
-_POWER = re.compile(r": *write\b|write-all|\bsecrets\b|pull_request_target|workflow_run|\bpulumi\b|\breview|--gate\b")
+_POWER = re.compile(r": *write\b|write-all|\bsecrets\b|pull_request_target|workflow_run|--gate\b|slipway +review\b")
 _MINOR_KEYS = ("cron", "name", "retention-days")
+_STACK = re.compile(r"[\w-]+")
+_JSON_LIST = re.compile(r"\[([^]]*)\]")
 _SPAN = re.compile(r"(\d+) *(h|m|d|$)")
 _MOST_MINUTES = 60 * 24 * 365
 _MINUTES = {"d": 1440, "h": 60, "m": 1, "": 1}
 Describe = Callable[[LeafEdit, str], str]
+Effect = tuple[LeafEdit, str]
+"""An effect as a sentence, with the edit that has it."""
 
 
 @dataclass(frozen=True)
@@ -57,13 +63,13 @@ class Rule:
     describe: Describe
     is_lost: bool
 
-    def effects(self, edits: Iterable[LeafEdit]) -> Iterator[str]:
+    def effects(self, edits: Iterable[LeafEdit]) -> Iterator[Effect]:
         for edit in edits:
             before = self._found(edit, edit.before)
             after = self._found(edit, edit.after)
             first, second = (after, before) if self.is_lost else (before, after)
             for text in sorted(second - first):
-                yield self.describe(edit, text)
+                yield edit, self.describe(edit, text)
 
     def _found(self, edit: LeafEdit, value: str) -> set[str]:
         text = f"{'.'.join(edit.path)}: {value}" if value else ""
@@ -72,6 +78,12 @@ class Rule:
 
 def _gains(pattern: str, describe: Describe) -> Rule:
     return Rule(pattern, describe, is_lost=False)
+
+
+def _roles(edit: LeafEdit) -> str:
+    """Return the roles that an edit adds."""
+    added = sorted({*_ANY_ROLE.findall(edit.after)} - {*_ANY_ROLE.findall(edit.before)})
+    return few(f"`{role}`" for role in added) or "its role"
 
 
 def _loses(pattern: str, describe: Describe) -> Rule:
@@ -85,7 +97,8 @@ _WORST = (
     ),
     _loses(_CHECK, lambda edit, text: f"{edit.place} no longer has `{text}`"),
     _gains(_ROLE, lambda edit, text: f"{edit.place} now names `{text}`"),
-    _gains(r"\b(\w*IAM(?:Binding|Policy))\b", lambda edit, text: f"`{text}` takes its role from all other members"),
+    _gains(r"\b(\w*IAM(?:Binding|Policy))\b", lambda edit, text: f"`{text}` takes {_roles(edit)} from all others"),
+    _gains(r"\b(SLIPWAY_PURPOSE)\b", lambda edit, text: f"sets `{text}`: with `destroy`, `up` deletes the stack"),
     _gains(_TRANSFORM, lambda edit, text: f"`{text}` can change what any resource is deployed with"),
     _gains(_CHANGING, lambda edit, text: f"reads `{text}`: another run may deploy something else than this review"),
     _gains(
@@ -129,35 +142,65 @@ def _unnoticed(edit: LeafEdit, text: str) -> str:
     return f"without `pipefail` {edit.place} can't fail by `{text}`: {result}"
 
 
-_OF_PIPES = _gains(_PIPED, _unnoticed)
+_OF_PIPES = (
+    _gains(_PIPED, _unnoticed),
+    _loses(r"(pipefail)", lambda edit, text: f"{edit.place} no longer has `{text}`"),
+)
 
 
-def effects(edits: Iterable[LeafEdit], sides: Sides, clusters: Mapping[str, Cluster]) -> Iterator[str]:
-    """Yield the known effects as sentences, the worst first.
+def effects(edits: Iterable[LeafEdit], sides: Sides, clusters: Mapping[str, Cluster]) -> Sequence[str]:
+    """Return the worst known effect of each edit as a sentence, the worst first.
 
     Args:
         edits: The edited values of a file.
         sides: The whole file.
         clusters: The clusters that are deployed, by name.
     """
-    listed = list(edits)
-    of_pipes = () if _BASH.search(sides.after) else (_OF_PIPES,)
+    listed = list(filterfalse(_is_reordered_choice, edits))
+    of_pipes = () if _BASH.search(sides.after) else _OF_PIPES
     worst = _effects((*of_pipes, *_WORST), listed)
     others = _effects(_OTHERS, listed)
-    return chain(_cut_short(listed, sides, clusters), worst, others)
+    sentences: dict[str, str] = {}
+    for edit, sentence in chain(_cut_short(listed, sides, clusters), worst, _of_stacks(listed), others):
+        sentences.setdefault(edit.name, sentence)
+    return tuple(dict.fromkeys(sentences.values()))
 
 
-def is_minor(edits: Iterable[LeafEdit], sides: Sides) -> bool:
-    """Return whether only times, names and longer time limits differ, or the workflow can only read on both sides."""
+def _of_stacks(edits: Iterable[LeafEdit]) -> Iterator[Effect]:
+    """Yield the lists of a workflow, as of its stacks, that lose a value or have another order."""
+    for edit in edits:
+        before = _listed(edit.before)
+        after = _listed(edit.after)
+        lost = [name for name in before if name not in after]
+        is_list = edit.key.startswith("stack") and len(before) > 1
+        if is_list and lost:
+            yield edit, f"{edit.place} no longer runs for {join(f'`{name}`' for name in lost)}"
+        elif is_list and sorted(before) == sorted(after):
+            yield edit, f"{edit.place} has another order of stacks: {', '.join(before)} → {', '.join(after)}"
+
+
+def _listed(text: str) -> list[str]:
+    """Return the names of a list, which may be JSON in a text."""
+    in_brackets = _JSON_LIST.findall(text)
+    return _STACK.findall((*in_brackets, text)[0])
+
+
+def grade_of(edits: Iterable[LeafEdit], sides: Sides) -> Grade:
+    """Return the severity of edits of a workflow: a note if it can only read, a warning for times and names."""
     if _can_only_read(sides.before) and _can_only_read(sides.after):
-        return True
-    return all(_is_minor(edit) for edit in edits)
+        return Grade.NOTE
+    return Grade.WARNING if all(map(_is_minor, edits)) else Grade.BLOCKING
 
 
 def _is_minor(edit: LeafEdit) -> bool:
     if edit.key.startswith("timeout"):
         return timedelta(0) < _limit(edit.before) < _limit(edit.after)
-    return edit.key in _MINOR_KEYS
+    return edit.key in _MINOR_KEYS or _is_reordered_choice(edit)
+
+
+def _is_reordered_choice(edit: LeafEdit) -> bool:
+    is_same = sorted(edit.before.split(", ")) == sorted(edit.after.split(", "))
+    return is_same and edit.key == "options"
 
 
 def _can_only_read(workflow: str) -> bool:
@@ -167,11 +210,11 @@ def _can_only_read(workflow: str) -> bool:
     return any(path[0] == "permissions" for path in leaves(workflow))
 
 
-def _effects(rules: Iterable[Rule], edits: list[LeafEdit]) -> Iterator[str]:
+def _effects(rules: Iterable[Rule], edits: list[LeafEdit]) -> Iterator[Effect]:
     return chain.from_iterable(rule.effects(edits) for rule in rules)
 
 
-def _cut_short(edits: Iterable[LeafEdit], sides: Sides, clusters: Mapping[str, Cluster]) -> Iterator[str]:
+def _cut_short(edits: Iterable[LeafEdit], sides: Sides, clusters: Mapping[str, Cluster]) -> Iterator[Effect]:
     """Yield new time limits of a deployment that are shorter than the longest wait for a cluster."""
     waits = {name: each.create_within or timedelta(seconds=CREATE_WITHIN_S) for name, each in clusters.items()}
     slowest = max(waits, key=lambda name: waits[name], default="")
@@ -182,7 +225,8 @@ def _cut_short(edits: Iterable[LeafEdit], sides: Sides, clusters: Mapping[str, C
         is_shorter = timedelta(0) < limit < waits[slowest]
         if is_shorter and _deploys(edit.path[:-1], sides.after):
             wait = exact_span(waits[slowest].total_seconds())
-            yield f"{edit.place} is killed after {exact_span(limit.total_seconds())}, while `{slowest}` may wait {wait}"
+            killed = exact_span(limit.total_seconds())
+            yield edit, f"{edit.place} is killed after {killed}, while `{slowest}` may wait {wait}"
 
 
 def _limit(text: str) -> timedelta:
