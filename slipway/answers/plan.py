@@ -32,6 +32,8 @@ _SOON = timedelta(days=7)
 _LONG = timedelta(days=365)
 """A new end later than this surprises no one."""
 _WORKFLOW = timedelta(hours=2, minutes=30)
+_EFFECTS = {"`until`": "; then the next deployment deletes it"}
+"""Effects of a new amount."""
 """A longer wait hardly fits into a deployment workflow, which ends after three hours."""
 _SAFEST_LAST = (IN_PLACE, ROLLOVER, PROTECT)
 _CHANGED = "capacity-changed"
@@ -316,7 +318,7 @@ def _amounts(cluster: Cluster, now: datetime) -> Mapping[str, Amount]:
     safety = _SAFEST_LAST.index(cluster.replacement)
     found = {
         "`from`": Amount(_CHANGED, "from", _date(season.begins), -begins.timestamp()),
-        "`until`": Amount(_CHANGED, "until", _end(season.ends), ends.timestamp(), (now + _SOON).timestamp()),
+        "`until`": Amount(_CHANGED, "until", _date(season.ends), ends.timestamp(), (now + _SOON).timestamp()),
         "`idleLimit`": Amount(_CHANGED, "idleLimit", _span(season.idle_limit), idle_limit.total_seconds()),
         "`createWithin`": Amount(_UPDATED, "createWithin", _wait(wait), -max(wait, _WORKFLOW).total_seconds()),
         "`replacement`": Amount(_UPDATED, "replacement", cluster.replacement, safety),
@@ -354,7 +356,7 @@ def _amounts_changed(plan: ClusterPlan) -> Iterator[Finding]:
         return
     changes = _changed(_amounts(was, plan.now), _amounts(becomes, plan.now))
     if plan.edits:
-        changes = [change for change in changes if change.grade > Grade.NOTE]
+        changes = [change for change in changes if change.grade > Grade.NOTE and change.amount.field != "replacement"]
     yield from _of_changes(plan, _CHANGED, changes)
     yield from _of_changes(plan, _UPDATED, changes)
 
@@ -374,7 +376,8 @@ def _changed(before: Mapping[str, Amount], after: Mapping[str, Amount]) -> list[
         was = before.get(name, amount.nothing)
         now = after.get(name, amount.nothing)
         if was != now:
-            changes.append(_Change(amount, was.grade_of(now), f"{name} {was.text} → {now.text}"))
+            effect = _EFFECTS.get(name, "") if now.text != "none" else ""
+            changes.append(_Change(amount, was.grade_of(now), f"{name} {was.text} → {now.text}{effect}"))
     return sorted(changes, key=lambda change: -change.grade)
 
 
@@ -455,10 +458,6 @@ def _shown(value: str) -> str:
 
 def _date(date: datetime | None) -> str:
     return moment_in_words(date) if date else "none"
-
-
-def _end(date: datetime | None) -> str:
-    return f"{_date(date)} (deleted by the first deployment after it)" if date else "none"
 
 
 def _wait(wait: timedelta) -> str:

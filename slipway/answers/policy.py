@@ -339,7 +339,7 @@ def _checks(facts: Facts) -> Iterator[Limit]:
         meaning = f"approvals for a higher `{name}` a month are needed above"
         yield Limit(f"policy.{APPROVE_ABOVE}.{name}", meaning, limit, _usd(limit), Grade.BLOCKING)
     quota = facts.quota
-    yield Limit("quota.mode", "quota check `mode`", quota.mode == "warn", quota.mode, Grade.BLOCKING)
+    yield Limit("quota.mode", "quota check `mode`", quota.mode == "warn", quota.mode, Grade.WARNING)
     yield Limit("quota.strict", "quota check `strict`", not quota.strict, str(quota.strict).lower(), Grade.WARNING)
 
 

@@ -42,23 +42,22 @@ def answers(comparison: Comparison, side: Side) -> Iterator[Answer]:
     facts = _facts(comparison, side)
     dated = frozenset(action.cluster for action in comparison.actions if action.why in (Why.SEASON, Why.AWAITED))
     for row in _report(comparison, side).lines:
-        yield from _of_row(row, facts, dated)
+        yield from _of_row(row, dated, facts)
+    yield from _at_most(comparison, side)
     for line in facts.quota.lines.values():
         if line.of_offers:
             yield _of_run(line)
     for name, ready in _readiness(comparison, side).items():
         yield _coming(name, ready)
-        yield from _coming_most(name, ready)
     for name, cluster in facts.catalog.dormant.items():
         yield _begun(name, cluster)
 
 
-def _of_row(row: QuotaRow, facts: Facts, dated: frozenset[str]) -> Iterator[Answer]:
+def _of_row(row: QuotaRow, dated: frozenset[str], facts: Facts) -> Iterator[Answer]:
     if row.state == "unknown":
         yield _unread(row, dated)
-        return
-    yield _now(row, facts, dated)
-    yield _at_most(row, facts)
+    else:
+        yield _now(row, facts, dated)
 
 
 def findings(comparison: Comparison, differences: Sequence[Difference]) -> Iterator[Finding]:
@@ -127,7 +126,21 @@ def _now(row: QuotaRow, facts: Facts, dated: frozenset[str]) -> Answer:
     return _answer(kind, row.key, _subject(row), row.short, sentence, _fix(row, limit + row.short), grade)
 
 
-def _at_most(row: QuotaRow, facts: Facts) -> Answer:
+def _at_most(comparison: Comparison, side: Side) -> Iterator[Answer]:
+    """Yield each quota with every pool at its maximum: now, or when a season begins if more is missing then."""
+    facts = _facts(comparison, side)
+    rows = {row.key: (row, "") for row in _report(comparison, side).lines if row.state != "unknown"}
+    for ready in _readiness(comparison, side).values():
+        since = f"from {moment_in_words(ready.begins)} on, "
+        for row in ready.lines:
+            is_worse = row.key not in rows or row.most.short > rows[row.key][0].most.short
+            if row.state != "unknown" and is_worse:
+                rows[row.key] = (row, since)
+    for row, since in rows.values():
+        yield _most(row, since, facts)
+
+
+def _most(row: QuotaRow, since: str, facts: Facts) -> Answer:
     draw = row.most
     machines = sum(row.drawn.values()) // row.each
     possible = max(draw.room or 0, 0) // row.each
@@ -135,18 +148,13 @@ def _at_most(row: QuotaRow, facts: Facts) -> Answer:
     # Several pools may have machines of other sizes.
     if len(row.drawn) > 1:
         growth = "can't all grow to their maximum"
-    sentence = f"{_named(row.drawn)} {growth}: {_amounts(row)}"
+    amounts = f"limit {row.limit or 0:,}, {draw.enough:,} needed"
+    if row.others:
+        amounts = f"{amounts}, {row.others:,} used by others"
+    sentence = f"{since}{_named(row.drawn)} {growth}: {amounts}"
     is_strict = facts.quota.strict and facts.quota.mode == "enforce"
     grade = Grade.BLOCKING if is_strict else Grade.WARNING
     return _answer(_MOST, row.key, _subject(row), draw.short, sentence, _fix(row, draw.enough), grade)
-
-
-def _amounts(row: QuotaRow) -> str:
-    """Return `limit 32, 48 needed, 4 used by others`."""
-    amounts = f"limit {row.limit or 0:,}, {row.most.enough:,} needed"
-    if row.others:
-        amounts = f"{amounts}, {row.others:,} used by others"
-    return amounts
 
 
 def _unread(row: QuotaRow, dated: frozenset[str]) -> Answer:
@@ -169,18 +177,6 @@ def _coming(name: str, ready: Readiness) -> Answer:
     sentence = f"its season, which begins {moment_in_words(ready.begins)}, is not ready: {ready.why}"
     fix = few(_fix(line, line.enough) for line in ready.lacking)
     return _answer(_DATE, name, Subject("cluster", name), short, sentence, fix)
-
-
-def _coming_most(name: str, ready: Readiness) -> Iterator[Answer]:
-    """Yield each quota that is sufficient when a season begins, but not for all pools at their maximum then."""
-    for row in ready.lines:
-        if row.state == "unknown" or row.short:
-            continue
-        most = row.most
-        date = moment_in_words(ready.begins)
-        sentence = f"from {date} on, {_named(row.drawn)} can't all grow to their maximum: {_amounts(row)}"
-        key = f"{row.key} from {name}"
-        yield _answer(_MOST, key, _subject(row), most.short, sentence, _fix(row, most.enough))
 
 
 def _begun(name: str, cluster: DormantCluster) -> Answer:

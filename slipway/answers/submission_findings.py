@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -26,8 +27,9 @@ from slipway.model.findings.kinds import KINDS
 _LONGEST = 80
 _HIDDEN = {asked.RUN_COST, asked.SHELL, asked.LAUNCHER, asked.IMAGE}
 """Values that no sentence shows: they have findings of their own, or say little."""
-_OF_ORDER = ("place", "reservation", "yields to urgent jobs")
+_OF_ORDER = ("place", "reservation", asked.RESERVED, "yields to urgent jobs")
 """Values that follow from the capacity types."""
+_NUMBER = re.compile(r"\d+")
 _RESUME = "resume"
 _MOST_WORDS = 30
 _SIZES = ((2, 60), (2, 30), (1, 60), (1, 30), (1, 15))
@@ -57,6 +59,12 @@ class _Change:
             return False
         was_to_come = self.before.values.get(asked.COMES) and not self.after.values.get(asked.COMES)
         return self.before.state is State.YES or bool(was_to_come)
+
+    @property
+    def is_newly_permitted(self) -> bool:
+        """Return whether the template now permits values of parameters, with which no offer can run."""
+        causes = (self.before.values[asked.CAUSE], self.after.values[asked.CAUSE])
+        return causes == (asked.REQUEST, asked.OFFER) and self.probe.asked.capacity_type is None
 
     @property
     def values(self) -> list[ChangedValue]:
@@ -110,9 +118,9 @@ class _Group:
 
     @property
     def rejected_texts(self) -> str:
-        """Return the submissions that are rejected for the same reason as the first one."""
-        first = self.changes[0].after.text
-        return _texts(change for change in self.changes if change.after.text == first)
+        """Return the submissions that are rejected for the same reason as the first one, with any numbers."""
+        first = _NUMBER.sub("", self.changes[0].after.text)
+        return _texts(change for change in self.changes if _NUMBER.sub("", change.after.text) == first)
 
     @property
     def reason(self) -> str:
@@ -221,11 +229,7 @@ def _new(group: _Group) -> Iterator[Finding]:
 
 def _unusable(group: _Group) -> Iterator[Finding]:
     """Yield values of parameters that the template newly permits, and with which it can run nowhere."""
-    permitted = [
-        change
-        for change in group.changes
-        if change.before.values[asked.CAUSE] == asked.REQUEST and change.after.values[asked.CAUSE] == asked.OFFER
-    ]
+    permitted = [change for change in group.changes if change.is_newly_permitted]
     if permitted:
         part = replace(group, changes=permitted)
         what = f"permits {part.texts}, which can run nowhere: {part.reason}"
@@ -304,6 +308,8 @@ def _shown_values(change: _Change, hidden: set[str]) -> list[ChangedValue]:
     shown = [value for value in change.values if value.name not in hidden]
     if asked.ORDER in changed:
         shown = [value for value in shown if value.name not in _OF_ORDER]
+    grave = [value for value in shown if value.grade > Grade.NOTE]
+    shown = grave or shown
     return sorted(shown, key=lambda value: value.weight, reverse=True)
 
 

@@ -96,9 +96,7 @@ class ChangedValue:
             return self.name.startswith("default of ") or "${" in str(self.new)
         if self.name in _GAINS and self.new is not None:
             return _GAINS[self.name] * (float(str(self.new)) - float(str(self.old))) > 0
-        # Another region has other data and results.
-        is_elsewhere = " in " in str(self.new).removeprefix(str(self.old))
-        return self.name == asked.ORDER and str(self.new).startswith(str(self.old)) and not is_elsewhere
+        return self.name == asked.ORDER and str(self.new).startswith(str(self.old))
 
 
 def _order(was: list[str], now: list[str]) -> str:

@@ -117,7 +117,8 @@ def test_after_a_deployment_that_failed_halfway_before_is_what_people_submit_to(
     again = reviewed(checkout, tmp_path)
     assert not again["incomplete"]
     (replaced,) = [finding for finding in again["findings"] if finding["kind"] == "cluster-replaced"]
-    assert replaced["details"] == ["`pools.all.replicas.max` 2 → 3"]
+    edit, deleted = replaced["details"]
+    assert edit == "`pools.all.replicas.max` 2 → 3" and deleted.endswith("is idle and is deleted")
     edited = [(row["subject"], row["before"], row["after"]) for row in again["settings"]]
     assert edited == [("cluster cpu", "2", "3")]
     assert again["costs"]["mostBefore"] != again["costs"]["most"]

@@ -15,9 +15,7 @@ GPU = "pytorch-gpu.2-4.py310"
 
 
 def image(says: str, name: str, old: str, new: str) -> Case:
-    return Case(
-        says, (template(name, old, new),), (warns("dependency-changed", name), warns("submission-changed", name))
-    )
+    return Case(says, (template(name, old, new),), (warns("dependency-changed", name),))
 
 
 CASES = (

@@ -23,7 +23,11 @@ CASES = (
     Case(
         "A fine-tuning with a token gets a trainer of its own, for one person",
         (trainer(ADA), LORA_TUNES),
-        (blocks("submission-changed", "lora"), warns("access-gained", "prod--tuning@acme-ml.iam.gserviceaccount.com")),
+        (
+            blocks("submission-changed", "lora"),
+            warns("access-lost", "lora", "ml@acme.example"),
+            warns("access-gained", "prod--tuning@acme-ml.iam.gserviceaccount.com"),
+        ),
         world=BUSY,
     ),
     Case(
@@ -71,7 +75,11 @@ CASES = (
     Case(
         "The engine makes the account of a trainer that is new",
         (trainer(ADA), LORA_TUNES),
-        (blocks("submission-changed", "lora"), warns("access-gained", "prod--tuning@acme-ml.iam.gserviceaccount.com")),
+        (
+            blocks("submission-changed", "lora"),
+            warns("access-lost", "lora", "ml@acme.example"),
+            warns("access-gained", "prod--tuning@acme-ml.iam.gserviceaccount.com"),
+        ),
         steps=does(
             step(
                 "create",

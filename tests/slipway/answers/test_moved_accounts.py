@@ -42,9 +42,15 @@ def test_users_of_the_last_days_who_are_not_listed() -> None:
 def test_other_submitters_than_before() -> None:
     other = "group:evals@acme.example"
     (sentence,) = found(as_judge(other))
-    assert sentence == "only group `evals@acme.example` can submit as `judge`, no former submitter"
+    assert sentence == "only group `evals@acme.example` can submit it now, as `judge`; no longer group `ml@acme.example`"
 
 
-@pytest.mark.parametrize("after", [as_judge(TEAM), OWN, of(offer(), serviceAccount="x@acme.example")])
+def test_users_who_may_belong_to_the_group() -> None:
+    (sentence,) = found(as_judge(TEAM), *jobs())
+    assert sentence.endswith("can submit it now, as `judge`; in the last 30 days `ada` and `ben` did")
+    assert found(as_judge(TEAM)) == []
+
+
+@pytest.mark.parametrize("after", [ OWN, of(offer(), serviceAccount="x@acme.example")])
 def test_no_loss(after: Facts) -> None:
     assert found(after, *jobs()) == []

@@ -64,7 +64,7 @@ def test_a_pool_can_not_grow_to_its_maximum() -> None:
 
 def test_a_new_cluster_does_not_fit_beside_the_old_one() -> None:
     part = findings(compared(facts(OLD), facts(NEW, kept(OLD)), gpus=8))["quota-short-now"]
-    assert part.grade is BLOCKING and part.sentence == "`h100` needs 8 now: limit 8, short by 8"
+    assert part.grade is BLOCKING and part.sentence == "`h100` needs 8 now beside 8 in use: limit 8, short by 8"
     asked = replace(quota(mode="request"), requests={GPUS: 48})
     waits = findings(compared(facts(OLD), facts(NEW, quota=asked), gpus=8))["quota-short-now"]
     assert waits.grade is WARNING and "requested 48" in waits.sentence

@@ -45,7 +45,7 @@ def test_a_lost_secret_blocks_and_its_value_is_hidden() -> None:
     told = found(facts(by_reference), facts(with_env(KEY="plain")))["submission-changed"]
     assert told.grade is Grade.BLOCKING
     assert told.sentence == (
-        "default submissions: `variable KEY__SECRET` judge/versions/latest → none and `variable KEY` none → (hidden)"
+        "default submissions: `variable KEY__SECRET` judge/versions/latest → none; `variable KEY` none → (hidden)"
     )
     assert found(facts(with_env(KEY="a")), facts(with_env(KEY="b")))["submission-changed"].grade is Grade.WARNING
 
@@ -53,7 +53,7 @@ def test_a_lost_secret_blocks_and_its_value_is_hidden() -> None:
 def test_less_gpu_memory_and_images_for_cpus_are_named() -> None:
     told = found(facts(on_spot(A100)), facts(on_spot(L4)))["submission-changed"]
     assert told.grade is Grade.WARNING
-    assert told.sentence.startswith("default submissions: `GPU memory` 40 GB → 24 GB")
+    assert told.sentence.startswith("default submissions: `machines` 1 × a2-highgpu-1g → 1 × g2-standard-12; `GPU memory` 40 GB → 24 GB")
     told = found(facts(on_spot(A100)), facts(on_spot(A100, GPU_IMAGE.replace("gpu", "cpu"))))["submission-changed"]
     assert told.sentence.startswith("default submissions: `image for CPUs` no → yes")
 

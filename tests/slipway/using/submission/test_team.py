@@ -100,10 +100,10 @@ def test_another_team_s_cluster_is_passed_over_and_refused_where_nothing_else_is
         found = (offline(candidate) for candidate in prepare(of, asked, "ada").candidates)
         return [judged.verdict.text + ": " + "; ".join(judged.reasons) if judged else "" for judged in found]
 
-    may = f"{VISION} or {ADA} may, with --team seeing or SLIPWAY_TEAM=seeing"
-    said = "may not run on cpu: cluster cpu is of team seeing, and this counts for team {}; " + may
-    assert reasons("talking") == [said.format("talking"), "", ""] and reasons("seeing") == ["", "", ""]
-    assert reasons("", "pool") == [said.format("none").replace("team none", "no team")]
+    may = f"add --team seeing or SLIPWAY_TEAM=seeing (for {VISION} or {ADA})"
+    said = "may not run on cpu: cluster cpu takes only jobs of team seeing{}: " + may
+    assert reasons("talking") == [said.format(", not of team talking"), "", ""] and reasons("seeing") == ["", "", ""]
+    assert reasons("", "pool") == [said.format("")]
     with pytest.raises(PolicyError) as refused:
         offline_candidate(prepare(of, SubmissionRequest("digits", capacity_type="pool", team="talking"), "ada"))
     assert refused.value.what == "digits may not run on cpu" and may in refused.value.why
@@ -113,14 +113,14 @@ def test_another_team_s_cluster_is_passed_over_and_refused_where_nothing_else_is
         of_judges = owned(stack(VISION, LANGUAGE, ADA, team="judges"), "cpu")
         offline_candidate(prepare(of_judges, SubmissionRequest("digits", capacity_type="pool"), "ada"))
     assert refused.value.fix == listed, "no --team helps a template that is another team's"
-    assert "its template has the label team=judges" in refused.value.why and "--team" not in refused.value.why
+    assert "the template's label team=judges sets" in refused.value.why and "--team" not in refused.value.why
     assert likely(prepare(of, SubmissionRequest("digits", team="talking"), "ada").candidates).label == "spot"
 
 
 def test_no_team_is_told_to_name_itself_that_may_not_submit_the_template() -> None:  # N19
     of = owned(stack(LANGUAGE, account=EVALS, evals=(LANGUAGE,)), "cpu")
     (barred,) = {each.barred for each in prepare(of, SubmissionRequest("digits"), "ada").candidates if each.barred}
-    assert barred.endswith("this counts for team talking; nobody who may submit it is of that team")
+    assert barred.endswith("not of team talking, and nobody in it may submit this template")
 
 
 def test_a_pool_of_another_team_is_said_to_be_theirs_also_where_no_offer_of_one_s_own_has_it() -> None:  # N3
@@ -128,7 +128,7 @@ def test_a_pool_of_another_team_is_said_to_be_theirs_also_where_no_offer_of_one_
     of = owned(machined(stack(VISION, LANGUAGE, ADA)), "eyes")
     with pytest.raises(ConfigError) as refused:
         prepare(of, SubmissionRequest("digits", team="talking", pool="eyes/workers"), "ada")
-    assert refused.value.why.startswith("cluster eyes is of team seeing, and this counts for team talking; ")
+    assert refused.value.why.startswith("cluster eyes takes only jobs of team seeing, not of team talking: ")
 
 
 def test_a_submission_that_lacks_its_team_is_told_to_name_it() -> None:  # N19
