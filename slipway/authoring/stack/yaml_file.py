@@ -159,6 +159,8 @@ class _Reader:
         self.document = Document(file, None, self.lines)
         self.mistakes: list[FileMistake] = []
         self.open: set[int] = set()
+        #: Mappings into which others were merged, so that equal keys are no mistake: an alias is read several times.
+        self.merged: set[int] = set()
         self.count = 0
 
     def value(self, node: yaml.Node, path: KeyPath) -> Any:
@@ -227,12 +229,13 @@ class _Reader:
             here = (*path, name)
             self.lines[here] = line
             self._text(key.value, here)
-            if name in first and name != "<<":
+            if name in first and name != "<<" and id(node) not in self.merged:
                 self._wrong(here, f"appears twice, on lines {first[name]} and {line}", "keep one of them")
             elif key.tag not in _KEYS:
                 self._wrong(here, f"looks like {key.tag.rpartition(':')[2]}, and a key is text", "put it in quotes")
             first.setdefault(name, line)
         self.loader.flatten_mapping(node)
+        self.merged.add(id(node))
         values: dict[str, Any] = {}
         # Of several equal keys the last counts; merged keys come before the mapping's own.
         for name, (key, child) in {self._name(key): (key, child) for key, child in node.value}.items():

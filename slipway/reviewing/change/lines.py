@@ -55,10 +55,27 @@ def _same_program(sides: Sides) -> bool:
 def _program(text: str, *, is_whole: bool) -> str:
     """Return the code, with docstrings if it is `whole`. A first line can declare an encoding of its bytes."""
     tree = ast.parse(text.encode())
-    for node in () if is_whole else ast.walk(tree):
+    if not is_whole:
+        _drop_docstrings(tree)
+    return ast.dump(tree)
+
+
+def _drop_docstrings(tree: ast.Module) -> None:
+    for node in ast.walk(tree):
         if isinstance(node, _HAS_BODY) and ast.get_docstring(node, clean=False) is not None:
             node.body = node.body[1:]
-    return ast.dump(tree)
+
+
+def code_of(text: str) -> str:
+    """Return Python code without comments and docstrings; the same text if it can't be parsed."""
+    if len(text) > MOST_READ:
+        return text
+    try:
+        tree = ast.parse(text)
+        _drop_docstrings(tree)
+        return ast.unparse(tree)
+    except PARSE_ERRORS:
+        return text
 
 
 _SAME = {".py": _same_program, ".yaml": _same_yaml, ".yml": _same_yaml}

@@ -14,7 +14,7 @@ from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.reviewing.change.files import STACK_FILE, Files, Sides, deploys, is_list, printable
 from slipway.reviewing.change.leaves import LeafEdit, leaf_edits
-from slipway.reviewing.change.lines import changed_lines, is_harmless
+from slipway.reviewing.change.lines import changed_lines, code_of, is_harmless
 from slipway.reviewing.change.secret_values import shown
 from slipway.reviewing.findings.dependencies import is_version
 from slipway.reviewing.findings.workflows import effects, grade_of
@@ -119,6 +119,8 @@ def _changes(path: str, files: Files) -> list[str]:
 
 def _edits(path: str, sides: Sides) -> list[LeafEdit]:
     """Return the edited values of a YAML file, without versions of dependencies; another file is one value."""
+    if path.endswith(".py"):
+        return [LeafEdit((printable(path),), code_of(sides.before), code_of(sides.after))]
     if not path.endswith(_YAML):
         return [LeafEdit((printable(path),), sides.before, sides.after)]
     others = filterfalse(is_version, leaf_edits(sides))

@@ -64,6 +64,12 @@ def test_of_what_is_merged_the_mappings_own_counts() -> None:
     assert not document.mistakes and document.line(("c", "z")) == 3
 
 
+def test_a_merged_mapping_with_a_key_of_its_own_can_be_used_again() -> None:
+    text = "small: &small {type: a, size: 1}\nlarge: &large {<<: *small, size: 2}\nalso: *large\n"
+    document = from_text(text, "stacks/Pulumi.dev.yaml")
+    assert document.mistakes == () and document.values["also"] == {"type": "a", "size": 2}
+
+
 def test_a_byte_that_is_no_text_is_named_with_its_line(tmp_path: Path) -> None:  # D1
     file = tmp_path / "Pulumi.dev.yaml"
     file.write_bytes(HEAD.encode() + b"  slipway:templates: [d\xe9j\xe0]\n")
