@@ -103,7 +103,7 @@ def _own_rights(comparison: Comparison, side: Side) -> dict[Right, str]:
     declared = (
         *_submitters(comparison, facts),
         *_teams(comparison, facts.catalog),
-        *_sessions(comparison, facts.catalog),
+        *_sessions(comparison, facts),
         *_switches(comparison, facts),
         *_code(facts),
     )
@@ -132,14 +132,22 @@ def _teams(comparison: Comparison, catalog: Catalog) -> Iterator[Right]:
             yield SUBMITTERS, _CLUSTER, Subject("cluster", name)
 
 
-def _sessions(comparison: Comparison, catalog: Catalog) -> Iterator[Right]:
-    """Yield which pools of both sides sessions can use."""
+def _sessions(comparison: Comparison, facts: Facts) -> Iterator[Right]:
+    """Yield which pools of both sides sessions can use; none if sessions are possible on one side at most."""
+    if not (_permits_sessions(comparison.before) and _permits_sessions(comparison.after)):
+        return
+    catalog = facts.catalog
     pools = _pools(comparison.old) & _pools(comparison.new)
     limits = catalog.sessions or SessionLimits()
     if limits.pools is not None:
         pools = pools.intersection(limits.pools)
     for pool in sorted(pools):
         yield "sessions", _SESSION, Subject("pool", pool)
+
+
+def _permits_sessions(facts: Facts) -> bool:
+    """Return whether people may run code of their own, which sessions do."""
+    return facts.code and any(template.takes_code for template in facts.catalog.templates.values())
 
 
 def _pools(catalog: Catalog) -> set[str]:
@@ -411,7 +419,7 @@ def _still(change: _Change) -> str:
         teams = _groups(change, change.context.after)
         return f", only {few(teams)} can" if teams else ""
     groups = _groups(change, change.context.kept)
-    return f"; {few(groups)} still can" if groups else ""
+    return f" unless in {few(groups)}" if groups else ""
 
 
 def _groups(change: _Change, rights: Iterable[Right]) -> list[str]:
@@ -430,13 +438,22 @@ def _finding(kind: str, changes: list[_Change], sentence: str, fix: str) -> Find
 
 
 def _members(changes: list[_Change]) -> str:
-    """Return the member of the worst change with the number of others, whom the details list."""
-    others = len({change.member for change in changes}) - 1
+    """Return the member of the worst change with the number of others who have its right; the details list them."""
+    others = len(_sharing(changes)) - 1
     name = shown_member(changes[0].member)
     return f"{name} (and {others} more)" if others else name
 
 
+def _sharing(changes: list[_Change]) -> set[str]:
+    """Return the members of the changes that are about the right of the worst one."""
+    return {change.member for change in changes if change.right == changes[0].right}
+
+
 def _strongest(changes: list[_Change]) -> str:
-    """Return the two strongest rights of the first member."""
-    rights = dict.fromkeys(change.right for change in changes if change.member == changes[0].member)
-    return f"{join(list(rights)[:2])}{changes[0].condition}"
+    """Return the two strongest rights of the first member, as far as all members in the sentence have them."""
+    sharing = _sharing(changes)
+    rights = []
+    for right in dict.fromkeys(change.right for change in changes if change.member == changes[0].member):
+        if sharing <= {change.member for change in changes if change.right == right}:
+            rights.append(right)
+    return f"{join(rights[:2])}{changes[0].condition}"

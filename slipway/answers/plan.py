@@ -101,9 +101,11 @@ class ClusterPlan:
         return self.becomes.reason(self.now).state if isinstance(self.becomes, DormantCluster) else ""
 
     @property
-    def is_given_up(self) -> bool:
-        """Return whether this deployment deletes it because no job has used it for long."""
-        return isinstance(self.becomes, DormantCluster) and self.becomes.why == "idle"
+    def idle_limit(self) -> str:
+        """The reason if this deployment deletes it because no job has used it for long; empty for another one."""
+        if not isinstance(self.becomes, DormantCluster) or self.becomes.why != "idle":
+            return ""
+        return f"no job for longer than its `idleLimit` of {_span(self.becomes.season.idle_limit)}"
 
     @property
     def is_announced(self) -> bool:
@@ -291,7 +293,7 @@ def _deleted(plan: ClusterPlan) -> Finding:
         phrase("the deployed cluster ", plan.loss),
         phrase("finishes ", jobs_text(plan.jobs)),
         phrase("gives back ", machines_text(plan.held)),
-        "no job for longer than `idleLimit`" if plan.is_given_up else plan.dormancy,
+        plan.idle_limit or plan.dormancy,
     )
     return _of("cluster-deleted", plan, sentence, grade=Grade.NOTE if plan.is_announced else grade)
 

@@ -324,7 +324,10 @@ def _rules(policy: _Rules, deployed: _Rules) -> Iterator[Limit]:
         for rule in deployed.get(level, {}):
             # A rule that is switched off allows everything.
             value = effective[level].get(rule) or None
-            yield Limit(f"policy.{level}.{rule}", f"{level} rule `{rule}` is loosened", value, _shown(value), grade)
+            shown = _shown(value)
+            if level == MANDATORY and value is None and policy.get(ADVISORY, {}).get(rule):
+                shown = "advice only"
+            yield Limit(f"policy.{level}.{rule}", f"{level} rule `{rule}` is loosened", value, shown, grade)
 
 
 def _checks(facts: Facts) -> Iterator[Limit]:
@@ -333,22 +336,29 @@ def _checks(facts: Facts) -> Iterator[Limit]:
     for name, kind in REVIEWED.items():
         grade = BY_WORD.get(str(grades.get(name)), kind.usual)
         looser = max(grade, Grade.WARNING)
-        yield Limit(f"policy.{GRADES}.{name}", f"severity of `{name}`", -grade, grade.review_word, looser)
+        yield Limit(
+            f"policy.{GRADES}.{name}",
+            f"from the next change on, severity of `{name}`",
+            -grade,
+            grade.review_word,
+            looser,
+        )
     for name in SUMS:
         limit = asks_above([facts.policy], name)
         meaning = f"approvals for a higher `{name}` a month are needed above"
         yield Limit(f"policy.{APPROVE_ABOVE}.{name}", meaning, limit, _usd(limit), Grade.BLOCKING)
     quota = facts.quota
-    yield Limit("quota.mode", "quota check `mode`", quota.mode == "warn", quota.mode, Grade.WARNING)
+    mode = f"{quota.mode}: `up` continues without enough quota" if quota.mode == "warn" else quota.mode
+    yield Limit("quota.mode", "quota check `mode`", quota.mode == "warn", mode, Grade.WARNING)
     yield Limit("quota.strict", "quota check `strict`", not quota.strict, str(quota.strict).lower(), Grade.WARNING)
 
 
 def _allowances(catalog: Catalog) -> Iterator[Limit]:
-    meaning = "submissions need a confirmation above, an hour"
+    meaning = "hourly price above which `submit` asks for a confirmation"
     above = catalog.confirm_above
     yield Limit("workspace.confirmAbove", meaning, above, _usd(above), Grade.BLOCKING, Grade.NOTE)
     agents = catalog.agents or AgentAllowance(0.0)
-    meaning = "AI agents can spend without a person, a day"
+    meaning = "AI agents can spend a day without a person"
     yield Limit("agents.perDay", meaning, agents.per_day, _usd(agents.per_day), Grade.BLOCKING, Grade.WARNING)
     machines = agents.machines or None
     meaning = "AI agents can use machines without a person"

@@ -6,6 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from itertools import islice, product
 
 from slipway.answers.comparison import Comparison
 from slipway.authoring.packages.packing import runs_any_folder
@@ -35,6 +36,9 @@ _BY_LABELS = {(True, False): Submitter.AGENT, (False, True): Submitter.SESSION}
 _SAMPLES = {"int": "1", "float": "1.0", "str": "gs://bucket/object", "bool": "true", "list[int]": "1"}
 _SAMPLES |= {"list[float]": "1.0", "list[str]": "gs://bucket/object"}
 """Values of required parameters, by type."""
+
+
+_MOST_CASES = 32
 
 
 @dataclass(frozen=True)
@@ -144,10 +148,20 @@ def _case(offer: Offer) -> Mapping[str, str]:
     return {name: render(values[0]) for name, values in offer.when.items() if name != OF_TEAM}
 
 
+def _cases(old: Template, new: Template) -> Iterator[Mapping[str, str]]:
+    """Yield each combination of the values that select offers, at most `_MOST_CASES`."""
+    values: dict[str, dict[str, None]] = defaultdict(dict)
+    for offer in (*old.offers, *new.offers):
+        for name, wanted in offer.when.items():
+            if name != OF_TEAM:
+                values[name].update(dict.fromkeys(map(render, wanted)))
+    for combination in islice(product(*values.values()), _MOST_CASES):
+        yield dict(zip(values, combination, strict=True))
+
+
 def _variants(old: Template, new: Template) -> Iterator[Mapping[str, str]]:
     """Yield values of parameters: each case of the offers, and those of a parameter that decides or is edited."""
-    for offer in (*old.offers, *new.offers):
-        yield _case(offer)
+    yield from _cases(old, new)
     deciding = _deciding_parameters(old)
     declared = {parameter.name: replace(parameter, help="") for parameter in new.parameters}
     for parameter in old.parameters:
@@ -169,6 +183,7 @@ def _required(template: Template) -> Mapping[str, str]:
 def _used(old: Template, new: Template, jobs: Iterable[VertexJob]) -> Iterator[tuple[Probe, VertexJob]]:
     """Yield jobs with their submissions. Values that neither select machines nor are rejected now are left out."""
     deciding = _deciding_parameters(old)
+    deciding |= _deciding_parameters(new)
     defaults = {parameter.name: parameter.default for parameter in old.parameters}
     required = _required(old)
     for job in jobs:

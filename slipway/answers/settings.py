@@ -169,7 +169,7 @@ def _unless_secret(text: str, key: Sequence[str]) -> str:
 
 def _resources(stack: str, facts: Facts, other: Facts) -> dict[Subject, _Resource]:
     catalog = facts.catalog
-    found = {Subject("stack", stack): _Resource(_stack(facts))}
+    found = {Subject("stack", stack): _Resource(_stack(facts, other))}
     for name, cluster in {**catalog.dormant, **catalog.clusters}.items():
         machines = (f"{pool.name}: {machines_in_words(pool)}" for pool in cluster.pools)
         found[Subject("cluster", name)] = _Resource(tree_of(cluster), ", ".join(machines))
@@ -195,7 +195,7 @@ def _rows(before: _Resource, after: _Resource) -> Iterator[_Row]:
         yield from _of_offers(_changes(before.tree, after.tree, ()), after.tree)
 
 
-def _stack(facts: Facts) -> Tree:
+def _stack(facts: Facts, other: Facts) -> Tree:
     tree: dict[str, Tree] = {}
     for part in (facts.catalog, facts):
         for name in _declared(type(part)):
@@ -203,7 +203,12 @@ def _stack(facts: Facts) -> Tree:
             value = getattr(part, name)
             tree[_KEYS.get(name, f"slipway:{camel(name)}")] = tree_of(None if value == "" else value)
     granted = chain.from_iterable(map(dict.values, map(dict, facts.submitters.values())))
-    return {**tree, _MEMBERS: tuple(facts.submitters), "roles of submitters": tuple(dict.fromkeys(granted))}
+    # Who submits as a member of a new team or of a trainer has no row of the workspace.
+    of_teams = chain.from_iterable(team.submitters for team in facts.catalog.teams.values())
+    of_trainers = chain.from_iterable(trainer.submitters for trainer in facts.trainers.values())
+    derived = {*of_teams, *of_trainers} - other.submitters.keys()
+    members = tuple(member for member in facts.submitters if member not in derived)
+    return {**tree, _MEMBERS: members, "roles of submitters": tuple(dict.fromkeys(granted))}
 
 
 def _template(template: Template, catalog: Catalog) -> Tree:

@@ -297,9 +297,19 @@ def _altered(group: _Group, hidden: set[str]) -> Iterator[Finding]:
     named, values = max(shown_by_change, key=lambda pair: pair[1][0].weight)
     concerned = [change for change in group.changes if values[0].name in change.difference.changed]
     part = replace(group, changes=[named, *concerned])
+    origin = named.probe.text
+    asked_of = [probe for probe in probes(group.comparison) if probe.asked.template == group.subject.name]
+    has_same = all(_has_change(change, values[0]) for change in group.changes)
+    if has_same and len(group.changes) == len(asked_of):
+        origin = "all submissions"
     everything = chain.from_iterable(change.values for change in group.changes)
     grade = max(value.grade for value in everything)
-    yield _fitting(part, values, grade, _details(named, group.changes))
+    yield _fitting(part, origin, values, grade, _details(named, group.changes))
+
+
+def _has_change(change: _Change, value: ChangedValue) -> bool:
+    """Return whether a submission has the same change."""
+    return value.text() in [each.text() for each in change.values]
 
 
 def _shown_values(change: _Change, hidden: set[str]) -> list[ChangedValue]:
@@ -329,13 +339,15 @@ def _details(named: _Change, changes: Iterable[_Change]) -> list[str]:
     return details
 
 
-def _fitting(group: _Group, values: Sequence[ChangedValue], grade: Grade, details: Sequence[str]) -> Finding:
+def _fitting(
+    group: _Group, origin: str, values: Sequence[ChangedValue], grade: Grade, details: Sequence[str]
+) -> Finding:
     """Return the finding that shows as much of the values as fits into a sentence."""
     for most, longest in _SIZES:
         texts = "; ".join(value.text(longest) for value in values[:most])
         if len(values) > most:
             texts = f"{texts}; {counted(len(values) - most, 'more change')}"
-        found = group.finding("submission-changed", f"{group.changes[0].probe.text}: {texts}", grade, details)
+        found = group.finding("submission-changed", f"{origin}: {texts}", grade, details)
         if len(found.sentence.split()) <= _MOST_WORDS:
             break
     return found

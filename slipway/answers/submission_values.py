@@ -24,6 +24,8 @@ _FORMATS: Mapping[str, Callable[[float], str]] = {
 _SHORT_DIGEST = re.compile(r"[^\s,]*/([^/\s]+@sha256:[0-9a-f]{7})[0-9a-f]*")
 _GAINS: Mapping[str, int] = {asked.PRICE: -1, asked.TIME_LIMIT: 1, asked.GPU_MEMORY: 1, asked.RESERVED: 1}
 """The direction in which a change of a number harms no submission."""
+_MUCH = 1.5
+"""A price that is more than this many times as high is shown first."""
 _HARMLESS = (asked.EXPERIMENT, asked.RESTART, asked.LAUNCHER)
 
 
@@ -78,8 +80,10 @@ class ChangedValue:
 
     @property
     def weight(self) -> tuple[Grade, bool]:
-        """The severity, and whether the submission loses a capacity type or an argument."""
+        """The severity, and whether the submission loses a capacity type or an argument, or costs much more."""
         is_loss = self.name.startswith(asked.NOT_PASSED)
+        if self.name == asked.PRICE and None not in (self.old, self.new):
+            is_loss = float(str(self.new)) > _MUCH * float(str(self.old))
         if self.name == asked.ORDER:
             is_loss = "no longer" in self.text() or "first" in self.text()
         return self.grade, is_loss
@@ -100,29 +104,32 @@ class ChangedValue:
 
 
 def _order(was: list[str], now: list[str]) -> str:
-    """Return `no longer run on pool h100, run on spot first`, or `run on spot before pool h100`."""
+    """Return `no longer run on pool h100; run on spot first`, or `run on spot before pool h100`."""
     added = list(now)
-    lost = []
+    kept = []
     for label in was:
         same = next((other for other in added if _is_same(label, other)), None)
-        if same is None:
-            lost.append(label)
-        else:
+        if same is not None:
             added.remove(same)
+            kept.append(label)
+    lost = [label for label in was if label not in kept]
     parts = []
     if lost:
         parts.append(f"no longer run on {join(lost)}")
-    expected = (*[label for label in was if label not in lost], *now)[0]
-    if not _is_same(expected, now[0]):
+    if not kept or not _is_same(kept[0], now[0]):
         parts.append(f"run on {now[0]} first")
-        added = [label for label in added if label != now[0]]
-    if added:
-        parts.append(f"also run on {join(added)}")
-    if not parts:
-        moved = [pair for pair in zip(was, now, strict=True) if not _is_same(*pair)]
-        parts = [f"run on {after} before {before}" for before, after in moved[:1]]
-    # Only the names of the machines were added to the labels.
-    return ", ".join(parts or [f"run on {asked.THEN.join(now)}"])
+    others = [label for label in added if label != now[0]]
+    if others:
+        parts.append(f"also run on {join(others)}")
+    return ", ".join(parts) or _moved(was, now)
+
+
+def _moved(was: list[str], now: list[str]) -> str:
+    """Return which label is now before another one; the whole order if only names of machines were added."""
+    for before, after in zip(was, now, strict=True):
+        if not _is_same(before, after):
+            return f"run on {after} before {before}"
+    return f"run on {asked.THEN.join(now)}"
 
 
 def _is_same(label: str, other: str) -> bool:

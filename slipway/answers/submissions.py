@@ -149,6 +149,7 @@ def _answer(catalog: Catalog, probe: Probe, name: str, now: datetime) -> Answer:
             **_team(prepared, possible[0]),
             **_hardware(possible[0]),
             **_costs(prepared, probe, possible),
+            **_waits(possible),
         }
     except ConfigError as error:
         why = error.why.partition("\n")[0]
@@ -192,7 +193,9 @@ def _obstacle(catalog: Catalog, candidate: Candidate, now: datetime) -> str:
         reasons = [_cluster_obstacle(cluster, candidate, now) for cluster in catalog.clusters.values()]
         # Too few machines say more than other ones.
         reasons.sort(key=lambda reason: "maximum" not in reason)
-        return next(filter(None, reasons), "no cluster fits it")
+        if "" in reasons:
+            return "no pool has as many machines as its defaults need"
+        return next(iter(reasons), "no cluster fits it")
     judgement = offline(candidate, reserved=catalog.reservations, now=now)
     if judgement:
         return "; ".join(_RULE.sub("", reason) for reason in judgement.reasons)
@@ -259,8 +262,6 @@ def _values(prepared: PreparedSubmission, possible: Sequence[Candidate]) -> dict
     values |= _not_passed(possible)
     values[ORDER] = THEN.join(dict.fromkeys(candidate.label for candidate in possible))
     values[MACHINES] = _machines(first)
-    waits = {candidate.label: candidate.wait for candidate in possible if candidate.wait is not None}
-    values[WAITS] = THEN.join(f"{label} {exact_span(wait)}" for label, wait in waits.items())
     values["place"] = ", ".join(pools_of(first.offer))
     values["region"] = first.region
     values["disk"] = ", ".join(dict.fromkeys(str(part.machine.disk) for part in first.demand.parts))
@@ -279,6 +280,12 @@ def _values(prepared: PreparedSubmission, possible: Sequence[Candidate]) -> dict
     values[EXPERIMENT] = last_part(job.experiment)
     values["TensorBoard"] = last_part(job.tensorboard)
     return values | _declared(template) | given
+
+
+def _waits(possible: Sequence[Candidate]) -> dict[str, Value]:
+    """Return how long a submission waits for each capacity type before it takes the next one."""
+    waits = {candidate.label: candidate.wait for candidate in possible if candidate.wait is not None}
+    return {WAITS: THEN.join(f"{label} {exact_span(wait)}" for label, wait in waits.items())}
 
 
 def _is_secret(name: str) -> bool:

@@ -342,11 +342,13 @@ def named(template: Template, offers: tuple[Offer, ...], wanted: str, argument: 
     near = nearest(wanted, known)
     right = near or next(iter(known), "")
     never = _no_flex_start(offers) if wanted == FLEX_START else ""
+    case = _case_with(template, wanted)
+    with_these = " with these parameters" if case else ""
     fix: Fix = ({argument: {right: "30m"} if argument == "wait_for" else right},) if right else updating()
-    if (case := _case_with(template, wanted)) and not isinstance(fix, str):
+    if case and not isinstance(fix, str):
         fix = (*fix, f", or for {wanted}: ", {"params": case})
     raise ConfigError(
-        f"{template.name} has no capacity type {quoted(wanted)}{f'; did you mean {near}?' if near else ''}",
+        f"{template.name} has no capacity type {quoted(wanted)}{with_these}{f'; did you mean {near}?' if near else ''}",
         why=f"{never}its capacity types are {', '.join(names)}",
         fix=fix,
     )

@@ -17,6 +17,7 @@ from slipway.reviewing.change.leaves import LeafEdit, leaf_edits
 from slipway.reviewing.change.lines import changed_lines, code_of, is_harmless
 from slipway.reviewing.change.secret_values import shown
 from slipway.reviewing.findings.dependencies import is_version
+from slipway.reviewing.findings.grants import new_grants
 from slipway.reviewing.findings.workflows import effects, grade_of
 
 KIND = KINDS["deployment-code-changed"]
@@ -59,6 +60,8 @@ def _finding(
         sides = files.texts.get(path, Sides())
         edits = _edits(path, sides)
         known += _of_project(path, edits)
+        if path.endswith(".py"):
+            known += new_grants(sides)
         known += effects(edits, sides, clusters)
         is_read = subject.what == "workflow" and path.endswith(_YAML) and bool(edits)
         grade = max(grade, grade_of(edits, sides) if is_read else KIND.usual)

@@ -12,6 +12,7 @@ from slipway.base.formatting import exact_span, few, join
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.cluster import CREATE_WITHIN_S
 from slipway.model.findings.finding import Grade
+from slipway.reviewing.change.cron import longest_gap
 from slipway.reviewing.change.files import Sides
 from slipway.reviewing.change.leaves import LeafEdit, leaves
 from slipway.reviewing.change.secret_values import shown
@@ -41,11 +42,12 @@ _PIPED = (
 )
 _BASH = re.compile(r"^\s*(?:- +)?shell: *['\"]?bash['\"]?\s*$", re.MULTILINE)
 """A shell that stops at the failure of a pipe by itself."""
-_DEPLOYS = re.compile(r"\bpulumi +up\b|\buses: .*\bpulumi/actions\b")
+_DEPLOYS = re.compile(r"\bpulumi +up\b|\bmake +up\b|\buses: .*(?:\bpulumi/actions\b|\./)")
 _POWER = re.compile(r": *write\b|write-all|\bsecrets\b|pull_request_target|workflow_run|--gate\b|slipway +review\b")
 _MINOR_KEYS = ("cron", "name", "retention-days")
 _STACK = re.compile(r"[\w-]+")
 _JSON_LIST = re.compile(r"\[([^]]*)\]")
+_MUCH_LATER = 2
 _SPAN = re.compile(r"(\d+) *(h|m|d|$)")
 _MOST_MINUTES = 60 * 24 * 365
 _MINUTES = {"d": 1440, "h": 60, "m": 1, "": 1}
@@ -78,6 +80,16 @@ class Rule:
 
 def _gains(pattern: str, describe: Describe) -> Rule:
     return Rule(pattern, describe, is_lost=False)
+
+
+def _schedule(edit: LeafEdit, schedule: str) -> str:
+    """Return the new schedule, in words if its runs are much further apart."""
+    after = longest_gap(schedule)
+    before = longest_gap(edit.before)
+    if after and before and after >= _MUCH_LATER * before:
+        gaps = f"{exact_span(after.total_seconds())} apart, were {exact_span(before.total_seconds())}"
+        return f"scheduled runs are up to {gaps}: dates, idle limits and retries wait for them"
+    return f"the schedule is {shown(schedule)}, was {shown(edit.before)}"
 
 
 def _roles(edit: LeafEdit) -> str:
@@ -125,7 +137,7 @@ _WORST = (
 )
 _OTHERS = (
     _gains(r"\b(timeout(?:-minutes)?: .+)", lambda edit, text: f"{edit.place} has another time limit: {edit}"),
-    _gains(r"^on\b.*?cron: (.+)", lambda edit, text: f"the schedule is {shown(text)}, was {shown(edit.before)}"),
+    _gains(r"^on\b.*?cron: (.+)", lambda edit, text: _schedule(edit, text)),
     _loses(r"^(on\b.*)", lambda edit, text: f"no longer starts as before: {edit}"),
     _gains(r"^(on\b.*)", lambda edit, text: f"also starts on {edit}"),
     _gains(r"\bsecrets\.(\w+)|\bsecrets: (inherit)", lambda edit, text: f"{edit.place} reads secret `{text}`"),
@@ -186,9 +198,12 @@ def _listed(text: str) -> list[str]:
 
 
 def grade_of(edits: Iterable[LeafEdit], sides: Sides) -> Grade:
-    """Return the severity of edits of a workflow: a note if it can only read, a warning for times and names."""
+    """Return the severity of edits of a workflow: a note if it can only read, a warning for times of others."""
     if _can_only_read(sides.before) and _can_only_read(sides.after):
         return Grade.NOTE
+    # Times decide when clusters of a season are created and deleted.
+    if _DEPLOYS.search(sides.after):
+        return Grade.BLOCKING
     return Grade.WARNING if all(map(_is_minor, edits)) else Grade.BLOCKING
 
 

@@ -78,6 +78,17 @@ def test_idle_machines_use_up_an_enforced_budget() -> None:
     assert findings(facts(h100(1, 4), budget=budget), facts(h100(1, 4), budget=budget)) == {}
 
 
+def test_a_coming_season_uses_up_an_enforced_budget() -> None:
+    spec = replace(h100(1, 4), name="next", season=Season(begins=NOW + timedelta(days=5)))
+    budget = Budget(stack=100_000, enforce=True)
+    before = facts(h100(1, 4), budget=budget)
+    after = facts(h100(1, 4), budget=budget, dormant={"next": DormantCluster(**vars(spec))})
+    part = findings(before, after)["stack-warning"]
+    assert part.grade is BLOCKING and part.subject == "budget stack"
+    assert part.sentence.startswith("from 2026-11-26 09:00 UTC on, idle machines alone use 146 % of the monthly budget")
+    assert part.sentence.endswith("all submissions are rejected from about day 21 of a month")
+
+
 def test_the_costs_of_both_sides() -> None:
     both = cost.costs(compared(facts(h100(1, 4)), facts(h100(1, 6))))
     assert both == cost.Costs(100, 100, 400, 600)

@@ -42,7 +42,8 @@ def test_users_of_the_last_days_who_are_not_listed() -> None:
 def test_other_submitters_than_before() -> None:
     other = "group:evals@acme.example"
     (sentence,) = found(as_judge(other))
-    assert sentence == "only group `evals@acme.example` can submit it now, as `judge`; no longer group `ml@acme.example`"
+    only = "only group `evals@acme.example` can submit it now, as `judge`"
+    assert sentence == f"{only}; no longer group `ml@acme.example`"
 
 
 def test_users_who_may_belong_to_the_group() -> None:
@@ -51,6 +52,6 @@ def test_users_who_may_belong_to_the_group() -> None:
     assert found(as_judge(TEAM)) == []
 
 
-@pytest.mark.parametrize("after", [ OWN, of(offer(), serviceAccount="x@acme.example")])
+@pytest.mark.parametrize("after", [OWN, of(offer(), serviceAccount="x@acme.example")])
 def test_no_loss(after: Facts) -> None:
     assert found(after, *jobs()) == []

@@ -156,7 +156,8 @@ def test_dates_change() -> None:
     assert found(until(90), until(60))["capacity-changed"].grade is WARNING
     assert found(until(90), until(3))["capacity-changed"].grade is BLOCKING
     later = found(until(60), until(90))["capacity-changed"]
-    assert (later.grade, later.sentence) == (NOTE, "`until` 2027-01-20 09:00 UTC → 2027-02-19 09:00 UTC; then the next deployment deletes it")
+    dates = "`until` 2027-01-20 09:00 UTC → 2027-02-19 09:00 UTC"
+    assert (later.grade, later.sentence) == (NOTE, f"{dates}; then the next deployment deletes it")
     assert later.field == "slipway:persistentResources.h100.until"
 
 

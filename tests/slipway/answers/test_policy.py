@@ -12,6 +12,7 @@ from slipway.answers.comparison import Comparison, Side
 from slipway.deploying.engine.preview import Objection, Preview
 from slipway.model.agents import AgentAllowance
 from slipway.model.budget import Budget
+from slipway.model.catalog.clusters import Pool, PricedAlternative
 from slipway.model.catalog.model import Team
 from slipway.model.facts import Facts
 from slipway.model.findings.finding import Finding, Grade
@@ -78,7 +79,7 @@ def test_a_pack_of_the_team_objects() -> None:
             HERE,
             {"advisory": HERE["mandatory"]},
             BLOCKING,
-            "mandatory rule `regions` is loosened: us-central1 → no limit",
+            "mandatory rule `regions` is loosened: us-central1 → advice only",
         ),
         ({"advisory": {"mostCost": 900}}, {"advisory": {"mostCost": 9000}}, NOTE, "900 → 9000"),
         ({"advisory": {"quotaHeadroom": 20}}, {"advisory": {"quotaHeadroom": 10}}, NOTE, "20 → 10"),
@@ -161,6 +162,17 @@ def test_a_pool_that_no_template_fits_is_a_new_warning() -> None:
     assert findings(facts(cluster(), idle, used), facts(cluster(), idle, used)) == {}
     equal = cluster("cpu", pool("more"), pool("workers"))
     assert findings(facts(cluster(), used), facts(equal, used)) == {}, "offers name only the first of equal pools"
+
+
+def test_an_alternative_that_no_template_fits_is_a_new_warning() -> None:
+    def with_alternative(*pools: Pool) -> Facts:
+        option = PricedAlternative(region="us-east4", pools=pools)
+        return facts(replace(cluster(), alternatives=(option,)), template("lora", offer()))
+
+    part = findings(facts(cluster(), template("lora", offer())), with_alternative(pool("workers", H100, 1, 4)))
+    assert part["stack-warning"].subject == "cluster cpu"
+    assert part["stack-warning"].sentence.startswith("if alternative 1 (1–4 a3-highgpu-8g) is created, no template")
+    assert findings(facts(cluster(), template("lora", offer())), with_alternative(pool())) == {}
 
 
 def test_the_footer() -> None:

@@ -112,6 +112,13 @@ def test_the_quota_of_a_coming_season_is_short(first: bool) -> None:
     assert findings(compared(after, after)) == {}
 
 
+def test_a_coming_season_leaves_less_at_maximum() -> None:
+    after = facts(OLD, dormant={"next": coming(0)})
+    part = findings(compared(facts(OLD), after, 16))["quota-short-at-most"]
+    assert part.grade is WARNING and part.sentence.startswith("from 2026-11-26 09:00 UTC on, ")
+    assert findings(compared(after, after, 16)) == {}
+
+
 def test_the_footer() -> None:
     assert question.quota_text(compared(facts(OLD), facts(OLD))) == "sufficient now"
     assert question.quota_text(compared(facts(OLD), facts(NEW))) == "sufficient now, insufficient at maximum"

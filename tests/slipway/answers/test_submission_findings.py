@@ -45,7 +45,7 @@ def test_a_lost_secret_blocks_and_its_value_is_hidden() -> None:
     told = found(facts(by_reference), facts(with_env(KEY="plain")))["submission-changed"]
     assert told.grade is Grade.BLOCKING
     assert told.sentence == (
-        "default submissions: `variable KEY__SECRET` judge/versions/latest → none; `variable KEY` none → (hidden)"
+        "all submissions: `variable KEY__SECRET` judge/versions/latest → none; `variable KEY` none → (hidden)"
     )
     assert found(facts(with_env(KEY="a")), facts(with_env(KEY="b")))["submission-changed"].grade is Grade.WARNING
 
@@ -53,9 +53,10 @@ def test_a_lost_secret_blocks_and_its_value_is_hidden() -> None:
 def test_less_gpu_memory_and_images_for_cpus_are_named() -> None:
     told = found(facts(on_spot(A100)), facts(on_spot(L4)))["submission-changed"]
     assert told.grade is Grade.WARNING
-    assert told.sentence.startswith("default submissions: `machines` 1 × a2-highgpu-1g → 1 × g2-standard-12; `GPU memory` 40 GB → 24 GB")
+    machines = "`machines` 1 × a2-highgpu-1g → 1 × g2-standard-12"
+    assert told.sentence.startswith(f"all submissions: {machines}; `GPU memory` 40 GB → 24 GB")
     told = found(facts(on_spot(A100)), facts(on_spot(A100, GPU_IMAGE.replace("gpu", "cpu"))))["submission-changed"]
-    assert told.sentence.startswith("default submissions: `image for CPUs` no → yes")
+    assert told.sentence.startswith("all submissions: `image for CPUs` no → yes")
 
 
 def test_an_experiment_and_a_restart_of_one_machine_are_notes() -> None:
@@ -130,8 +131,8 @@ def test_a_sentence_names_the_submission_that_changes() -> None:
     assert told.sentence.startswith("`-p model=27b`: `")
     assert "default submissions" not in " ".join((told.sentence, *told.details))
     told = found(facts(old), facts(replace(new, checkpoints=True)))["submission-changed"]
-    assert told.sentence.startswith("default submissions: `checkpoints` no → yes")
-    assert any(line.startswith("`-p model=27b`: `machines`") for line in told.details)
+    assert told.sentence.startswith("`-p model=27b`: `price beyond pools` $0.22/h → $2.51/h"), "a much higher price"
+    assert "`checkpoints` no → yes" in told.details
 
 
 def test_only_jobs_that_can_run_on_a_pool_yield() -> None:

@@ -164,7 +164,7 @@ def test_a_shorter_time_limit_warns_and_a_longer_one_does_not() -> None:
     short, long = (of(offer(), scheduling={"timeout": f"{hours * 3600}s"}) for hours in (1, 24))
     assert found(long, short)["submission-changed"].grade is Grade.WARNING
     assert found(short, long)["submission-changed"].grade is Grade.NOTE
-    assert found(long, short)["submission-changed"].sentence == "default submissions: `time limit` 24 h → 1 h"
+    assert found(long, short)["submission-changed"].sentence == "all submissions: `time limit` 24 h → 1 h"
 
 
 def test_a_cluster_of_one_team_is_lost_to_the_others() -> None:

@@ -29,9 +29,7 @@ def test_a_lost_launcher_takes_secrets_output_and_exactly_one_start() -> None:
     sides = [submissions.answers(comparison, side) for side in Side]
     told, *others = submission_findings.findings(comparison, differences(*sides))
     assert told.grade is Grade.BLOCKING
-    assert told.sentence == (
-        "loses Slipway's launcher: secrets of `JUDGE_KEY`, kept output and exactly-once start"
-    )
+    assert told.sentence == ("loses Slipway's launcher: secrets of `JUDGE_KEY`, kept output and exactly-once start")
     assert {each.kind for each in others} == {"submission-warning"}
     assert "submission-changed" not in found(new, old)
 

@@ -192,6 +192,26 @@ def test_another_version_with_the_hashes_of_the_one_before() -> None:
 
 
 @pytest.mark.parametrize(
+    ("call", "sentence"),
+    [
+        (
+            'gcp.storage.BucketIAMMember("x", bucket="work", role="roles/storage.admin", member="domain:acme.example")',
+            "grants `roles/storage.admin` on `work` to `domain:acme.example`",
+        ),
+        (
+            'IAMBinding("x", project="p", role="roles/viewer", members=["group:a@x.example", "user:b@x.example"])',
+            "grants `roles/viewer` on `p` to `group:a@x.example` and `user:b@x.example`, and takes it from all others",
+        ),
+    ],
+)
+def test_grants_of_a_program_are_named(call: str, sentence: str) -> None:
+    (finding,) = found(edit("__main__.py", "import pulumi_gcp as gcp\n", "gcp\n", f"gcp\n{call}\n"))
+    assert sentence in finding.sentence
+    (finding,) = found(edit("__main__.py", f"{call}\nx = 1\n", "x = 1", "x = 2"))
+    assert "grants" not in finding.sentence
+
+
+@pytest.mark.parametrize(
     ("line", "text"),
     [
         ('gcp.projects.IAMBinding("b", role="roles/viewer")', "takes `roles/viewer` from all others"),

@@ -4,10 +4,12 @@ from datetime import timedelta
 
 import pytest
 
+from slipway.model.findings.finding import Grade
 from slipway.reviewing.findings.files import file_findings
 from tests.slipway.reviewing.builders import change, cluster, facts
 from tests.slipway.reviewing.edited_files import edit, edited, found
 
+NOTE, WARNING, BLOCKING = Grade
 WORKFLOW = ".github/workflows/up.yaml"
 UP = """
 jobs:
@@ -45,7 +47,7 @@ def test_a_piped_command_that_can_no_longer_fail(old: str, new: str, sentence: s
     assert finding.sentence == sentence
     by_itself = UP.replace("      - name: Approved\n", "      - name: Approved\n        shell: bash\n")
     (finding,) = found(edit(WORKFLOW, by_itself, old, new))
-    assert "can't fail" not in finding.sentence
+    assert "can't fail" not in finding.sentence and "no longer has `pipefail`" not in finding.sentence
 
 
 def test_a_gate_that_is_piped_anew_without_pipefail() -> None:
@@ -75,3 +77,33 @@ def test_a_time_limit_below_the_wait_for_a_cluster(path: str, before: str, after
     stack = facts(cluster("cpu"), cluster("h100", create_within=timedelta(hours=2)))
     (finding,) = file_findings(change(stack, stack, files=files).comparison, files)
     assert (finding.sentence == sentence) if sentence else ("killed" not in finding.sentence)
+
+
+STACKS = """
+permissions: { id-token: write }
+on: { workflow_dispatch: { inputs: { stack: { options: [dev, prod] } } } }
+jobs: { up: { strategy: { matrix: { stack: [dev, staging, prod] } }, timeout-minutes: 60 } }
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "grade", "sentence"),
+    [
+        ("[dev, staging, prod]", "[dev, staging]", BLOCKING, "job `up` no longer runs for `prod`"),
+        ("staging, prod]", "prod, staging]", BLOCKING, "another order of stacks: dev, staging, prod → dev, prod, stag"),
+        ("[dev, prod]", "[prod, dev]", WARNING, "options"),
+        ("minutes: 60", "minutes: 90", WARNING, "another time limit"),
+        ("minutes: 60", "minutes: 30", BLOCKING, "another time limit"),
+    ],
+)
+def test_the_stacks_of_a_workflow(old: str, new: str, grade: Grade, sentence: str) -> None:
+    (finding,) = found(edit(WORKFLOW, STACKS, old, new))
+    assert finding.grade is grade and sentence in finding.sentence
+
+
+def test_a_workflow_that_can_only_read_is_a_note() -> None:
+    tests = "permissions: { contents: read }\njobs: { test: { steps: [{ run: make test }] } }\n"
+    assert found(edit(WORKFLOW, tests, "make test", "make lint"))[0].grade is NOTE
+    assert found(edit(WORKFLOW, tests, "make test }", "make test, env: { A: x } }"))[0].grade is NOTE
+    assert found(edit(WORKFLOW, tests, "contents: read", "contents: write"))[0].grade is BLOCKING
+    assert found(edit(WORKFLOW, tests.partition("\n")[2], "make test", "make lint"))[0].grade is BLOCKING
