@@ -61,6 +61,11 @@ class _Change:
         return self.before.state is State.YES or bool(was_to_come)
 
     @property
+    def rank(self) -> tuple[bool, bool, int]:
+        """The default submission, then those that are used, then those with few parameters."""
+        return not self.probe.is_default, not self.probe.jobs, len(self.probe.asked.params)
+
+    @property
     def is_newly_permitted(self) -> bool:
         """Return whether the template now permits values of parameters, with which no offer can run."""
         causes = (self.before.values[asked.CAUSE], self.after.values[asked.CAUSE])
@@ -162,7 +167,7 @@ def findings(comparison: Comparison, differences: Sequence[Difference]) -> Itera
         for key in difference.keys:
             by_subject[difference.subject].append(_Change(by_key[key], difference))
     for subject, changes in by_subject.items():
-        changes.sort(key=lambda change: (not change.probe.is_default, not change.probe.jobs))
+        changes.sort(key=lambda change: change.rank)
         yield from _of_template(_Group(comparison, subject, changes, by_itself))
 
 

@@ -62,7 +62,7 @@ def test_objections_of_policy_packs_are_kept_once_and_a_mandatory_one_ends_the_p
         "acme", "team-label", "artifacts", "no label: (hidden), TOKEN=(hidden)", mandatory=True
     )
     assert advisory == replace(mandatory, mandatory=False)
-    assert "until this is mended" in preview.why
+    assert "until this is fixed" in preview.why
 
 
 def test_a_stream_that_is_cut_says_that_something_may_be_missing() -> None:

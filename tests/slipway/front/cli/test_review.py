@@ -38,7 +38,7 @@ def test_what_nobody_read_is_said_before_all_findings(review: Review) -> None:
     assert "live clusters, jobs and quota" in done.out
     assert "the program read no published catalog" in done.out and "what is deployed is not compared" in done.out
     first, second = review(REFUSED).out.splitlines()[:2]
-    assert "⛔ rejected" in first and second.startswith("nothing is deployed: until this is mended")
+    assert "⛔ rejected" in first and second.startswith("nothing is deployed: until this is fixed")
     assert "(on main already)" in review(REFUSED, "--main", REFUSED).out, "the base branch's own are not yours"
 
 
