@@ -15,7 +15,8 @@ from slipway.answers.comparison import DAYS, Comparison
 from slipway.answers.gaps import Gap, gaps
 from slipway.answers.probes import Probe, probes
 from slipway.answers.settings import HIDDEN, settings
-from slipway.answers.submission_values import SECRET, ChangedValue
+from slipway.answers.submission_sentences import SECRET
+from slipway.answers.submission_values import ChangedValue
 from slipway.base.formatting import counted, few, join, short
 from slipway.google.jobs import AT_LEAST_ONCE, VertexJob
 from slipway.google.live import Unknown

@@ -9,12 +9,11 @@ from decimal import Decimal
 
 from slipway.answers import submissions as asked
 from slipway.answers.answer import Value
+from slipway.answers.submission_sentences import SECRET, sentence
 from slipway.base.formatting import exact_span, join, sides
 from slipway.model.findings.finding import Grade
 from slipway.model.prices import is_steep
 
-SECRET = "__SECRET"
-"""The end of the name of a value that refers to a secret."""
 _FORMATS: Mapping[str, Callable[[float], str]] = {
     asked.TIME_LIMIT: exact_span,
     asked.GPU_MEMORY: lambda memory: f"{memory:.0f} GB",
@@ -40,16 +39,11 @@ class ChangedValue:
     is_used: bool
 
     def text(self, longest: int = 200) -> str:
-        """Return ``` `machines` 1 × n1-standard-4 → 1 × n1-standard-8 ```, each side cut to about `longest`."""
+        """Return ``need 1 × n1-standard-8, not 1 × n1-standard-4``, each side cut to about `longest`."""
         if self.name == asked.ORDER:
             return _order(str(self.old).split(asked.THEN), str(self.new).split(asked.THEN))
-        if self.name.startswith(asked.NOT_PASSED) and self.old is None:
-            return f"on {self.name.removeprefix(asked.NOT_PASSED).strip()}, {self.new} not passed"
-        if self.name.startswith(asked.READER) and self.new:
-            secret = self.name.removeprefix(asked.READER).strip()
-            return f"`{str(self.new).partition('@')[0]}` needs access to secret `{secret}`"
-        shown = sides(*self._sides, longest)
-        return f"`{self.name}` {' → '.join(shown)}"
+        before, after = sides(*self._sides, longest)
+        return sentence(self.name, before if self.old is not None else None, after if self.new is not None else None)
 
     @property
     def _sides(self) -> tuple[str, str]:

@@ -42,6 +42,10 @@ COMES = "comes"
 """The clusters and reservations by name, a comma between, that will accept a rejected submission from a later date."""
 GPU_MEMORY = "GPU memory"
 ACCOUNT = "service account"
+REGION = "region"
+KIND = "job kind"
+RETRIES = "retries after failures"
+CPU_IMAGE = "image for CPUs"
 IMAGE = "image"
 EXPERIMENT = "experiment"
 SHELL = "interactive shell"
@@ -238,7 +242,7 @@ def _hardware(candidate: Candidate) -> dict[str, Value]:
     if not memory:
         return {}
     images = [last_part(pool.image) for pool in candidate.request.job.worker_pools]
-    return {GPU_MEMORY: min(memory), "image for CPUs": any("-cpu." in image for image in images)}
+    return {GPU_MEMORY: min(memory), CPU_IMAGE: any("-cpu." in image for image in images)}
 
 
 def _values(prepared: PreparedSubmission, possible: Sequence[Candidate]) -> dict[str, Value]:
@@ -249,7 +253,7 @@ def _values(prepared: PreparedSubmission, possible: Sequence[Candidate]) -> dict
     spec = first.kind.spec_of(first.body)
     scheduling = spec.get("scheduling", {})
     values: dict[str, Value] = {}
-    values["job kind"] = prepared.kind.words
+    values[KIND] = prepared.kind.words
     values["trials"] = job.max_trials
     values["trials at once"] = job.trials
     values[ACCOUNT] = job.service_account
@@ -263,14 +267,14 @@ def _values(prepared: PreparedSubmission, possible: Sequence[Candidate]) -> dict
     values[ORDER] = THEN.join(dict.fromkeys(candidate.label for candidate in possible))
     values[MACHINES] = _machines(first)
     values["place"] = ", ".join(pools_of(first.offer))
-    values["region"] = first.region
+    values[REGION] = first.region
     values["disk"] = ", ".join(dict.fromkeys(str(part.machine.disk) for part in first.demand.parts))
     values["reservation"] = ", ".join(sorted(job.reservations))
     reserved = named_reservations(first, prepared.catalog.reservations)
     values[RESERVED] = sum(each.machines for each in reserved) or None
     values[CHECKPOINTS] = template.checkpoints
     values["yields to urgent jobs"] = _can_yield(template, possible)
-    values["retries after failures"] = not scheduling.get("disableRetries", False)
+    values[RETRIES] = not scheduling.get("disableRetries", False)
     restarts = bool(scheduling.get("restartJobOnWorkerRestart"))
     is_single = sum(pool.replicas for pool in job.worker_pools) == 1
     values[RESTART] = restarts and is_single

@@ -45,7 +45,7 @@ def test_a_lost_secret_blocks_and_its_value_is_hidden() -> None:
     told = found(facts(by_reference), facts(with_env(KEY="plain")))["submission-changed"]
     assert told.grade is Grade.BLOCKING
     assert told.sentence == (
-        "all submissions: `variable KEY__SECRET` judge/versions/latest → none; `variable KEY` none → (hidden)"
+        "all submissions: no longer get secret `judge/versions/latest` as `KEY`; also set `KEY` to `(hidden)`"
     )
     assert found(facts(with_env(KEY="a")), facts(with_env(KEY="b")))["submission-changed"].grade is Grade.WARNING
 
@@ -53,10 +53,10 @@ def test_a_lost_secret_blocks_and_its_value_is_hidden() -> None:
 def test_less_gpu_memory_and_images_for_cpus_are_named() -> None:
     told = found(facts(on_spot(A100)), facts(on_spot(L4)))["submission-changed"]
     assert told.grade is Grade.WARNING
-    machines = "`machines` 1 × a2-highgpu-1g → 1 × g2-standard-12"
-    assert told.sentence.startswith(f"all submissions: {machines}; `GPU memory` 40 GB → 24 GB")
+    machines = "need 1 × g2-standard-12, not 1 × a2-highgpu-1g"
+    assert told.sentence.startswith(f"all submissions: {machines}; have 24 GB of GPU memory, not 40 GB")
     told = found(facts(on_spot(A100)), facts(on_spot(A100, GPU_IMAGE.replace("gpu", "cpu"))))["submission-changed"]
-    assert told.sentence.startswith("all submissions: `image for CPUs` no → yes")
+    assert told.sentence.startswith("all submissions: have an image for CPUs")
 
 
 def test_an_experiment_and_a_restart_of_one_machine_are_notes() -> None:
@@ -128,11 +128,11 @@ def test_a_sentence_names_the_submission_that_changes() -> None:
     small, large = (offer("spot", machine=machine, when={"model": ("27b",)}) for machine in (CPU, A100))
     old, new = (template("lora", usual, each, parameters=(model,)) for each in (small, large))
     told = found(facts(old), facts(new))["submission-changed"]
-    assert told.sentence.startswith("`-p model=27b`: `")
+    assert told.sentence.startswith("`-p model=27b`: cost $2.51/h, not $0.22/h; need 1 × a2-highgpu-1g, not 1 × n1")
     assert "default submissions" not in " ".join((told.sentence, *told.details))
     told = found(facts(old), facts(replace(new, checkpoints=True)))["submission-changed"]
-    assert told.sentence.startswith("`-p model=27b`: `price beyond pools` $0.22/h → $2.51/h"), "a much higher price"
-    assert "`checkpoints` no → yes" in told.details
+    assert told.sentence.startswith("`-p model=27b`: cost $2.51/h, not $0.22/h"), "a much higher price"
+    assert "now resume from checkpoints" in told.details
 
 
 def test_only_jobs_that_can_run_on_a_pool_yield() -> None:

@@ -3,7 +3,9 @@
 import pytest
 
 from slipway.answers import submissions as asked
-from slipway.answers.submission_values import SECRET, ChangedValue
+from slipway.answers.answer import Value
+from slipway.answers.submission_sentences import SECRET
+from slipway.answers.submission_values import ChangedValue
 from slipway.model.findings.finding import Grade
 
 
@@ -35,7 +37,7 @@ def test_another_type_after_the_others_harms_nobody() -> None:
 def test_an_account_is_named_without_its_project_and_needs_the_secrets() -> None:
     before, after = "old@acme-ml.iam.gserviceaccount.com", "new@acme-ml.iam.gserviceaccount.com"
     account = ChangedValue(asked.ACCOUNT, before, after, is_used=True)
-    assert (account.grade, account.text()) == (Grade.BLOCKING, "`service account` old → new")
+    assert (account.grade, account.text()) == (Grade.BLOCKING, "run as `new`, not `old`")
     reader = ChangedValue(f"{asked.READER} judge-key", before, after, is_used=True)
     assert (reader.grade, reader.text()) == (Grade.WARNING, "`new` needs access to secret `judge-key`")
     new_secret = ChangedValue(f"{asked.READER} judge-key", None, after, is_used=True)
@@ -58,3 +60,24 @@ def test_digests_are_short() -> None:
     before, after = f"r/a/judge@sha256:{'1' * 64}", f"r/a/judge@sha256:{'2' * 64}"
     image = ChangedValue(asked.IMAGE, before, after, is_used=True)
     assert image.text() == "`image` judge@sha256:1111111 → judge@sha256:2222222"
+
+
+@pytest.mark.parametrize(
+    ("name", "old", "new", "text"),
+    [
+        (asked.PRICE, 0.0, 63.92, "cost $63.92/h, nothing before"),
+        (asked.PRICE, 2.53, 0.0, "cost nothing beyond pools, $2.53/h before"),
+        (asked.TIME_LIMIT, 86400, 3600, "end after 1 h, not 24 h"),
+        (asked.KIND, "custom job", "pipeline job", "are a pipeline job, not a custom job"),
+        (asked.CHECKPOINTS, True, False, "no longer resume from checkpoints"),
+        (asked.IDLE_LIMIT, None, "below 20 % for 5 min", "end if GPU use is below 20 % for 5 min"),
+        ("default of rank", "16", "64", "have `rank=64` by default, not 16"),
+        ("argument --rank", "--rank=1", None, "no longer pass `--rank=1`"),
+        ("argument --rank", "--rank=1", "--rank=2", "pass `--rank=2`, not `--rank=1`"),
+        ("variable MODE", None, "fast", "also set `MODE` to `fast`"),
+        (f"variable KEY{SECRET}", None, "projects/p/secrets/a/versions/1", "also get secret `a/versions/1` as `KEY`"),
+        ("trials", 8, 0, "`trials` 8 → 0"),
+    ],
+)
+def test_values_in_words(name: str, old: Value, new: Value, text: str) -> None:
+    assert ChangedValue(name, old, new, is_used=True).text() == text
