@@ -42,7 +42,7 @@ _PIPED = (
 )
 _BASH = re.compile(r"^\s*(?:- +)?shell: *['\"]?bash['\"]?\s*$", re.MULTILINE)
 """A shell that stops at the failure of a pipe by itself."""
-_DEPLOYS = re.compile(r"\bpulumi +up\b|\bmake +up\b|\buses: .*(?:\bpulumi/actions\b|\./)")
+_DEPLOYS = re.compile(r"\bpulumi +up\b|\bmake +up\b|\buses: .*(?:\bpulumi/actions\b|[.$]/\.github/workflows/)")
 _POWER = re.compile(r": *write\b|write-all|\bsecrets\b|pull_request_target|workflow_run|--gate\b|slipway +review\b")
 _MINOR_KEYS = ("cron", "name", "retention-days")
 _STACK = re.compile(r"[\w-]+")
@@ -138,6 +138,10 @@ _WORST = (
 _OTHERS = (
     _gains(r"\b(timeout(?:-minutes)?: .+)", lambda edit, text: f"{edit.place} has another time limit: {edit}"),
     _gains(r"^on\b.*?cron: (.+)", lambda edit, text: _schedule(edit, text)),
+    _loses(
+        r"^on\b.*?cron: (.+)",
+        lambda edit, text: "no longer runs by itself: dates, idle limits and retries wait for another deployment",
+    ),
     _loses(r"^(on\b.*)", lambda edit, text: f"no longer starts as before: {edit}"),
     _gains(r"^(on\b.*)", lambda edit, text: f"also starts on {edit}"),
     _gains(r"\bsecrets\.(\w+)|\bsecrets: (inherit)", lambda edit, text: f"{edit.place} reads secret `{text}`"),

@@ -107,3 +107,19 @@ def test_a_workflow_that_can_only_read_is_a_note() -> None:
     assert found(edit(WORKFLOW, tests, "make test }", "make test, env: { A: x } }"))[0].grade is NOTE
     assert found(edit(WORKFLOW, tests, "contents: read", "contents: write"))[0].grade is BLOCKING
     assert found(edit(WORKFLOW, tests.partition("\n")[2], "make test", "make lint"))[0].grade is BLOCKING
+
+
+HOURLY = "on: { schedule: [{ cron: 17 * * * * }], push: {} }\njobs: { up: { uses: $/.github/workflows/deploy.yaml } }\n"
+
+
+@pytest.mark.parametrize(
+    ("new", "sentence"),
+    [
+        ("schedule: [{ cron: 17 6 * * 1 }], ", "scheduled runs are up to 7 days apart, were 1 h: dates, idle limits"),
+        ("schedule: [{ cron: 18 * * * * }], ", "the schedule is `18 * * * *`, was `17 * * * *`"),
+        ("", "no longer runs by itself: dates, idle limits and retries wait for another deployment"),
+    ],
+)
+def test_the_schedule_of_a_workflow_that_deploys(new: str, sentence: str) -> None:
+    (finding,) = found(edit(WORKFLOW, HOURLY, "schedule: [{ cron: 17 * * * * }], ", new))
+    assert finding.grade is BLOCKING and finding.sentence.startswith(sentence)
