@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import chain
 
 from slipway.answers.answer import Answer, Difference
 from slipway.answers.comparison import DAYS, Comparison, Side
@@ -37,7 +38,7 @@ from slipway.model.catalog.model import Catalog, SessionLimits
 from slipway.model.facts import Facts
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
-from slipway.model.labels import CODE_LABEL, SESSION_LABEL, URGENT_LABEL, user_values
+from slipway.model.labels import CODE_LABEL, SESSION_LABEL, URGENT_LABEL, team_of, user_values
 
 QUESTION = "access"
 _MOST_LISTED = 50
@@ -128,8 +129,16 @@ def _teams(comparison: Comparison, catalog: Catalog) -> Iterator[Right]:
     for name in sorted(comparison.old.clusters.keys() & comparison.new.clusters.keys()):
         for team in catalog.owners(name):
             yield f"team {team}", _CLUSTER, Subject("cluster", name)
-        if not catalog.owners(name):
+        if not catalog.owners(name) or _is_for_labeled_templates(catalog, name):
             yield SUBMITTERS, _CLUSTER, Subject("cluster", name)
+
+
+def _is_for_labeled_templates(catalog: Catalog, cluster: str) -> bool:
+    """Return whether all templates that can run on a cluster count for one of its teams, whoever submits them."""
+    owners = catalog.owners(cluster)
+    offers = chain.from_iterable(template.offers for template in catalog.templates.values())
+    teams = {team_of(offer.labels) for offer in offers if offer.cluster == cluster}
+    return bool(teams) and teams.issubset(owners)
 
 
 def _sessions(comparison: Comparison, facts: Facts) -> Iterator[Right]:

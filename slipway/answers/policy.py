@@ -118,11 +118,12 @@ def policy_text(comparison: Comparison) -> str:
     if Side.AFTER in comparison.unknown:
         return "unknown"
     broken = _broken(comparison, Side.AFTER)
-    mandatory = [key for key in broken if key[0] == _VIOLATED]
+    # A rule may be broken by several parts of the stack.
+    mandatory = {subject.name for kind, subject in broken if kind == _VIOLATED}
     if mandatory:
         return f"{counted(len(mandatory), f'{MANDATORY} rule')} broken"
     if broken:
-        return f"{counted(len(broken), f'{ADVISORY} rule')} broken"
+        return f"{counted(len({subject.name for _, subject in broken}), f'{ADVISORY} rule')} broken"
     has_rules = any(comparison.after.policy.get(level) for level in LEVELS)
     return "passed" if has_rules else "no rules"
 

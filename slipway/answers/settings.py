@@ -341,6 +341,10 @@ def _lists(before: tuple[Tree, ...], after: tuple[Tree, ...]) -> tuple[str, str]
     return _text(was), _text(now)
 
 
+_NOTHING = ("", "{}")
+"""Texts of values that a file leaves out."""
+
+
 @singledispatch
 def _text(tree: Tree) -> str:
     """Return a tree as text; empty for none."""
@@ -354,7 +358,7 @@ _text.register(tuple, lambda tree: ", ".join(map(_text, tree)) or "[]")
 @_text.register
 def _(tree: dict) -> str:  # type: ignore[type-arg]
     texts = {key: _text(item) for key, item in tree.items()}
-    return f"{{{', '.join(f'{key}: {text}' for key, text in texts.items() if text)}}}"
+    return f"{{{', '.join(f'{key}: {text}' for key, text in texts.items() if text not in _NOTHING)}}}"
 
 
 @singledispatch

@@ -28,7 +28,7 @@ from slipway.model.findings.kinds import KINDS
 _LONGEST = 80
 _HIDDEN = {asked.RUN_COST, asked.SHELL, asked.LAUNCHER, asked.IMAGE}
 """Values that no sentence shows: they have findings of their own, or say little."""
-_OF_ORDER = ("place", "reservation", asked.RESERVED, "yields to urgent jobs")
+_OF_ORDER = ("place", "reservation", asked.RESERVED, asked.WAITS, "yields to urgent jobs")
 """Values that follow from the capacity types."""
 _NUMBER = re.compile(r"\d+")
 _RESUME = "resume"
@@ -185,8 +185,11 @@ def _gaps(comparison: Comparison) -> Iterator[Finding]:
         what = f"{short(first.probe.text)} can run nowhere {first.text}: {why}"
         details = [f"{gap.probe.text}: nowhere {gap.text}: {gap.why}" for gap in listed]
         # It is to come, so that an unused template leaves time for another place.
-        grade = Grade.BLOCKING if group.used else Grade.WARNING
-        yield group.finding("submission-rejected", what, grade, details, "let the dates overlap")
+        grade = Grade.WARNING if first.is_dated else Grade.NOTE
+        if group.used:
+            grade = Grade.BLOCKING
+        fix = "let the dates overlap" if first.is_dated else "give it another capacity type, or leave out `idleLimit`"
+        yield group.finding("submission-rejected", what, grade, details, fix)
 
 
 def _is_edited(comparison: Comparison) -> bool:
@@ -320,11 +323,11 @@ def _has_change(change: _Change, value: ChangedValue) -> bool:
 
 def _shown_values(change: _Change, hidden: set[str]) -> list[ChangedValue]:
     """Return the values that a sentence may show, the most severe first."""
-    changed = change.difference.changed
+    is_other_order = asked.ORDER in change.difference.changed and asked.ORDER not in hidden
     shown = [value for value in change.values if value.name not in hidden]
-    if asked.ORDER in changed:
+    if is_other_order:
         shown = [value for value in shown if value.name not in _OF_ORDER]
-    grave = [value for value in shown if value.grade > Grade.NOTE]
+    grave = [value for value in shown if value.grade > Grade.NOTE or value.name == asked.ORDER]
     shown = grave or shown
     return sorted(shown, key=lambda value: value.weight, reverse=True)
 

@@ -21,6 +21,8 @@ _FORMATS: Mapping[str, Callable[[float], str]] = {
     asked.RUN_COST: lambda costs: f"${costs:,.2f}",
 }
 _SHORT_DIGEST = re.compile(r"[^\s,]*/([^/\s]+@sha256:[0-9a-f]{7})[0-9a-f]*")
+_SHAPE = re.compile(r" on [\w-]+(?:, [\w-]+ × \w+)*(?= \d)")
+"""Machines in the label of a capacity type that has a wait."""
 _GAINS: Mapping[str, int] = {asked.PRICE: -1, asked.TIME_LIMIT: 1, asked.GPU_MEMORY: 1, asked.RESERVED: 1}
 """The direction in which a change of a number harms no submission."""
 _MUCH = 1.5
@@ -79,7 +81,7 @@ class ChangedValue:
         if self.name == asked.PRICE and None not in (self.old, self.new):
             is_loss = float(str(self.new)) > _MUCH * float(str(self.old))
         if self.name == asked.ORDER:
-            is_loss = "no longer" in self.text() or "first" in self.text()
+            is_loss = any(word in self.text() for word in ("no longer", "first", " in "))
         return self.grade, is_loss
 
     @property
@@ -89,12 +91,16 @@ class ChangedValue:
             return "enforced" not in str(self.new)
         if self.name.startswith(asked.NOT_PASSED):
             return self.new is None
+        if self.name == asked.WAITS:
+            return _SHAPE.sub("", str(self.old)) == _SHAPE.sub("", str(self.new))
         if self.old is None:
             # A new parameter, and an argument that passes it.
             return self.name.startswith("default of ") or "${" in str(self.new)
         if self.name in _GAINS and self.new is not None:
             return _GAINS[self.name] * (float(str(self.new)) - float(str(self.old))) > 0
-        return self.name == asked.ORDER and str(self.new).startswith(str(self.old))
+        # Another region has other data and results.
+        is_elsewhere = " in " in str(self.new).removeprefix(str(self.old))
+        return self.name == asked.ORDER and str(self.new).startswith(str(self.old)) and not is_elsewhere
 
 
 def _order(was: list[str], now: list[str]) -> str:

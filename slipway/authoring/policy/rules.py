@@ -130,7 +130,11 @@ def _digests(subject: DeclaredStack) -> Iterator[Breach]:
 def _own_account(subject: DeclaredStack) -> Iterator[Breach]:
     trainer = subject.catalog.trainer
     yield from in_offers(
-        (template, offer, f"runs as {trainer}, as all do; give the template a trainer or a service_account of its own")
+        (
+            template,
+            offer,
+            f"runs as {trainer}, the stack's account; give the template a trainer or service_account of its own",
+        )
         for template, offer, request in subject.requests
         if request.spec.get("serviceAccount", trainer) == trainer
     )

@@ -343,7 +343,7 @@ def named(template: Template, offers: tuple[Offer, ...], wanted: str, argument: 
     right = near or next(iter(known), "")
     never = _no_flex_start(offers) if wanted == FLEX_START else ""
     case = _case_with(template, wanted)
-    with_these = " with these parameters" if case else ""
+    with_these = " with these parameters" if any(offer.when for offer in template.offers) else ""
     fix: Fix = ({argument: {right: "30m"} if argument == "wait_for" else right},) if right else updating()
     if case and not isinstance(fix, str):
         fix = (*fix, f", or for {wanted}: ", {"params": case})

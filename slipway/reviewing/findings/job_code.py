@@ -62,7 +62,10 @@ def starts(template: Template) -> Iterator[Start]:
         trials = [f"--{parameter.get('parameterId')}" for parameter in searched]
         named = map("role `{}`".format, offer.roles)
         several = len(offer.roles) > 1
-        passers = chain(named if several else (), repeat(Start.passer))
+        alone = Start.passer
+        if len(template.kinds) > 1:
+            alone = f"the template as {offer.kind}"
+        passers = chain(named if several else (), repeat(alone))
         for passer, task in zip(passers, _tasks(offer), strict=False):
             launched = Launched.of(task) or Launched(str(task.get("pythonModule", "")), list(task.get("args", ())), [])
             arguments = [*map(str, launched.arguments), *trials]

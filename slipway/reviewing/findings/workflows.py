@@ -48,6 +48,7 @@ _MINOR_KEYS = ("cron", "name", "retention-days")
 _STACK = re.compile(r"[\w-]+")
 _JSON_LIST = re.compile(r"\[([^]]*)\]")
 _MUCH_LATER = 2
+_REVIEWS = re.compile(r"--gate\b|slipway +review\b")
 _SPAN = re.compile(r"(\d+) *(h|m|d|$)")
 _MOST_MINUTES = 60 * 24 * 365
 _MINUTES = {"d": 1440, "h": 60, "m": 1, "": 1}
@@ -202,13 +203,14 @@ def _listed(text: str) -> list[str]:
 
 
 def grade_of(edits: Iterable[LeafEdit], sides: Sides) -> Grade:
-    """Return the severity of edits of a workflow: a note if it can only read, a warning for times of others."""
+    """Return the severity of edits of a workflow: a note if it can only read, or for times if it deploys nothing."""
     if _can_only_read(sides.before) and _can_only_read(sides.after):
         return Grade.NOTE
     # Times decide when clusters of a season are created and deleted.
-    if _DEPLOYS.search(sides.after):
+    is_minor = all(map(_is_minor, edits)) and not _DEPLOYS.search(sides.after)
+    if not is_minor:
         return Grade.BLOCKING
-    return Grade.WARNING if all(map(_is_minor, edits)) else Grade.BLOCKING
+    return Grade.WARNING if _REVIEWS.search(sides.after) else Grade.NOTE
 
 
 def _is_minor(edit: LeafEdit) -> bool:

@@ -58,6 +58,9 @@ class Row:
     def graver(self) -> tuple[Finding, ...]:
         """The findings that are no notes, and the lead."""
         others = [finding for finding in self.findings[1:] if finding.grade > Grade.NOTE]
+        # The broken contract says more about the edited code.
+        if any(finding.kind == "code-contract-broken" for finding in self.findings):
+            others = [finding for finding in others if finding.kind != "job-code-changed"]
         return (self.lead, *others)
 
     @cached_property

@@ -55,7 +55,7 @@ CASES = (
             replace(IN_BOTH, new=str(IN_BOTH.new).replace('"us-east4"', '"us-east4", "asia-south2"')),
             more("evals", 'regions=("us-east4",)'),
         ),
-        finds=(warns("submission-changed", "lora"),),
+        finds=(warns("submission-changed", "lora"), warns("submission-changed", "evals")),
         given=(*IN_ASIA_TOO, more("evals", 'experiment="suite"')),
     ),
     Case(
