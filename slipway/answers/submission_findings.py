@@ -258,7 +258,7 @@ def _rejections(group: _Group) -> Iterator[Finding]:
         is_decisive = bool(part.jobs)
         if group.subject.name in group.comparison.new.templates:
             is_decisive = is_decisive or changes[0].probe.is_default
-            is_decisive = is_decisive or not asked.accepts_any(group.comparison, group.subject.name)
+            is_decisive = is_decisive or not asked.accepted(group.comparison, group.subject.name)
         # The plan of clusters says more about inactive ones, whose dates a deployment follows by itself.
         grade = Grade.BLOCKING if is_decisive and not _is_dated(part) else Grade.WARNING
         yield part.finding(kind, _rejection(part, kind), grade, details, fix)
@@ -307,9 +307,8 @@ def _altered(group: _Group, hidden: set[str]) -> Iterator[Finding]:
     concerned = [change for change in group.changes if values[0].name in change.difference.changed]
     part = replace(group, changes=[named, *concerned])
     origin = named.probe.text
-    asked_of = [probe for probe in probes(group.comparison) if probe.asked.template == group.subject.name]
     has_same = all(_has_change(change, values[0]) for change in group.changes)
-    if has_same and len(group.changes) == len(asked_of):
+    if has_same and len(group.changes) == len(asked.accepted(group.comparison, group.subject.name)):
         origin = "all submissions"
     everything = chain.from_iterable(change.values for change in group.changes)
     grade = max(value.grade for value in everything)

@@ -94,11 +94,11 @@ def _with_budget(catalog: Catalog, answer: Answer) -> Answer:
     return replace(answer, values={**answer.values, COUNTS_FOR: text})
 
 
-def accepts_any(comparison: Comparison, name: str) -> bool:
-    """Return whether a declared template accepts any of its probes."""
-    of_template = (probe for probe in probes(comparison) if probe.asked.template == name)
-    asked = (_answer(comparison.new, probe, name, comparison.world.now) for probe in of_template)
-    return any(answer.state is State.YES for answer in asked)
+def accepted(comparison: Comparison, name: str) -> tuple[Probe, ...]:
+    """Return the probes that a declared template accepts."""
+    now = comparison.world.now
+    of_template = [probe for probe in probes(comparison) if probe.asked.template == name]
+    return tuple(probe for probe in of_template if _answer(comparison.new, probe, name, now).state is State.YES)
 
 
 def rejection_on(catalog: Catalog, probe: Probe, name: str, day: datetime) -> str:

@@ -74,10 +74,11 @@ def starts(template: Template) -> Iterator[Start]:
 
 
 def _values(arguments: list[str], template: Template, offer: Offer) -> Mapping[str, list[str]]:
-    """Return the values of arguments: for a parameter, its choices or its default."""
+    """Return the values of arguments: for a parameter, its choices, or its default and bounds."""
     known: dict[str, Sequence[Any]] = {}
     for parameter in template.parameters:
-        known[placeholder(parameter.name)] = parameter.choices or (parameter.default,)
+        bounds = [bound for bound in (parameter.min, parameter.max) if bound is not None]
+        known[placeholder(parameter.name)] = parameter.choices or (parameter.default, *bounds)
     for name, values in offer.when.items():
         known[placeholder(name)] = values
     found: dict[str, list[str]] = {}

@@ -161,7 +161,7 @@ def _unnoticed(edit: LeafEdit, text: str) -> str:
 
 _OF_PIPES = (
     _gains(_PIPED, _unnoticed),
-    _loses(r"(pipefail)", lambda edit, text: f"{edit.place} no longer has `{text}`"),
+    _loses(r"(pipefail)", lambda edit, text: f"without `{text}` {edit.place} can't fail by a command before a pipe"),
 )
 
 
