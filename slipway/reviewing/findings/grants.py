@@ -12,7 +12,6 @@ from slipway.reviewing.change.files import MOST_READ, Sides
 from slipway.reviewing.change.lines import PARSE_ERRORS
 
 _GRANTING = re.compile(r"\w*I[Aa][Mm](Member|Binding)")
-_MEMBERS = ("member", "members")
 _PLACES = ("bucket", "project", "service_account_id", "secret_id", "repository", "dataset_id", "topic", "folder")
 """Arguments that name what a role is granted on."""
 
@@ -48,7 +47,7 @@ def _grant(call: ast.Call) -> Iterator[str]:
     """Yield a sentence if the role and the members are literals."""
     literals = {str(keyword.arg): _literals(keyword.value) for keyword in call.keywords}
     roles = literals.get("role", [])
-    members = list(chain.from_iterable(literals.get(name, []) for name in _MEMBERS))
+    members = [*literals.get("member", []), *literals.get("members", [])]
     if not roles or not members:
         return
     places = list(chain.from_iterable(literals.get(name, []) for name in _PLACES))

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from itertools import chain, filterfalse
 
+from slipway.base.cron import longest_gap
 from slipway.base.formatting import exact_span, few, join
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.cluster import CREATE_WITHIN_S
 from slipway.model.findings.finding import Grade
-from slipway.reviewing.change.cron import longest_gap
 from slipway.reviewing.change.files import Sides
 from slipway.reviewing.change.leaves import LeafEdit, leaves
 from slipway.reviewing.change.secret_values import shown
@@ -87,7 +87,7 @@ def _schedule(edit: LeafEdit, schedule: str) -> str:
     """Return the new schedule, in words if its runs are much further apart."""
     after = longest_gap(schedule)
     before = longest_gap(edit.before)
-    if after and before and after >= _MUCH_LATER * before:
+    if before and after >= _MUCH_LATER * before:
         gaps = f"{exact_span(after.total_seconds())} apart, were {exact_span(before.total_seconds())}"
         return f"scheduled runs are up to {gaps}: dates, idle limits and retries wait for them"
     return f"the schedule is {shown(schedule)}, was {shown(edit.before)}"

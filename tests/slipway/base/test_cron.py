@@ -4,7 +4,7 @@ from datetime import timedelta
 
 import pytest
 
-from slipway.reviewing.change.cron import longest_gap
+from slipway.base.cron import longest_gap
 
 HOUR = timedelta(hours=1)
 DAY = timedelta(days=1)
@@ -34,4 +34,4 @@ def test_a_schedule(schedule: str, gap: timedelta) -> None:
     "schedule", ["", "* * * *", "61 * * * *", "0 0 * * MON", "0 0 31 2 *", "*/0 * * * *", "@daily"]
 )
 def test_a_schedule_that_is_not_read(schedule: str) -> None:
-    assert longest_gap(schedule) is None
+    assert longest_gap(schedule) == timedelta(0)

@@ -15,21 +15,22 @@ _BOUNDS = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 7))
 # Any year serves; two show the gap of a schedule that runs once a year.
 _FIRST_DAY = datetime(2027, 1, 1)
 _DAYS = 2 * 365 + 1
+_NEVER = timedelta(0)
 
 
-def longest_gap(schedule: str) -> timedelta | None:
-    """Return the longest time between two runs within two years; None if the schedule can't be read or never runs."""
+def longest_gap(schedule: str) -> timedelta:
+    """Return the longest time between two runs within two years; 0 if the schedule can't be read or never runs."""
     fields = schedule.split()
     if len(fields) != len(_BOUNDS):
-        return None
+        return _NEVER
     allowed = []
     for field, (low, high) in zip(fields, _BOUNDS, strict=True):
         values = _values(field, low, high)
         if not values:
-            return None
+            return _NEVER
         allowed.append(values)
     runs = _runs(allowed, is_either=not (fields[2].startswith("*") or fields[4].startswith("*")))
-    return max((after - before for before, after in pairwise(runs)), default=None)
+    return max((after - before for before, after in pairwise(runs)), default=_NEVER)
 
 
 def _values(field: str, low: int, high: int) -> set[int]:
