@@ -6,6 +6,7 @@ https://docs.cloud.google.com/iam/docs/roles-permissions.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 
 from slipway.answers.comparison import Comparison, Side
@@ -237,6 +238,9 @@ def _all_resources(comparison: Comparison) -> Iterator[Touched]:
             yield Touched(Fate.CHANGED, step.type, step.name, step.parent, old=step.old, new=step.old)
 
 
+_WHOLE_POOL = re.compile(r"principalSet:.*/workloadIdentityPools/([^/]+)/\*")
+
+
 def shown_member(member: str) -> str:
     """Return a member as text: group `ml@acme.example`, anyone on the internet."""
     kind, _, name = member.partition(":")
@@ -246,6 +250,9 @@ def shown_member(member: str) -> str:
         return f"the new service account of `{member.removeprefix(UNKNOWN).strip()}`"
     if not name:
         return member
+    pool = _WHOLE_POOL.fullmatch(member)
+    if pool:
+        return f"every identity of the workload identity pool `{pool[1]}`"
     words = {"user": "", "serviceAccount": "service account ", "domain": "all users of domain "}
     return f"{words.get(kind, f'{kind} ')}`{name}`"
 

@@ -213,10 +213,10 @@ def _of_template(group: _Group) -> Iterator[Finding]:
             yield KINDS["submission-accepted"].of(group.subject, f"now accepts {accepted.texts}")
         yield from _rejections(rejected)
         yield from _unusable(unusable)
-        # A finding about a capacity type says that it is lost or new.
-        told = [change for change in (*rejected.changes, *accepted.changes) if change.probe.asked.capacity_type]
         yield from _launcherless(altered)
-        yield from _altered(altered, {*_HIDDEN, asked.ORDER} if told else _HIDDEN)
+        # A finding about a capacity type says that it is lost.
+        is_told = any(change.probe.asked.capacity_type for change in rejected.changes)
+        yield from _altered(altered, {*_HIDDEN, asked.ORDER} if is_told else _HIDDEN)
         yield from _opened(altered)
         yield from _warned(altered)
     elif group.subject.name in group.comparison.renamed:

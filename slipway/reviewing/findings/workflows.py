@@ -122,7 +122,9 @@ _WORST = (
     _loses(
         r"concurrency\.queue: (.+)", lambda edit, text: f"a waiting run of {edit.place} is cancelled by the next one"
     ),
-    _loses(_ENVIRONMENT, lambda edit, text: f"{edit.place} no longer asks the reviewers of environment {shown(text)}"),
+    _loses(
+        _ENVIRONMENT, lambda edit, text: f"{edit.place} leaves environment {shown(text)}, its reviewers and secrets"
+    ),
     _loses(
         r"(id-token: write)",
         lambda edit, text: f"{edit.place} gets no identity token: it can't sign in to Google Cloud",
@@ -143,9 +145,10 @@ _OTHERS = (
         r"^on\b.*?cron: (.+)",
         lambda edit, text: "no longer runs by itself: dates, idle limits and retries wait for another deployment",
     ),
+    _gains(r"^on\b.*paths-ignore: (.+)", lambda edit, text: f"no longer starts for changes of {shown(text)} alone"),
     _loses(r"^(on\b.*)", lambda edit, text: f"no longer starts as before: {edit}"),
     _gains(r"^(on\b.*)", lambda edit, text: f"also starts on {edit}"),
-    _gains(r"\bsecrets\.(\w+)|\bsecrets: (inherit)", lambda edit, text: f"{edit.place} reads secret `{text}`"),
+    _gains(r"\{\{[^}]*\bsecrets\.(\w+)|\bsecrets: (inherit)", lambda edit, text: f"{edit.place} reads secret `{text}`"),
     _gains(_RISKY, lambda edit, text: f"{edit.place} now contains {shown(text)}"),
     _loses(r"\.(run|script): ", lambda edit, text: f"{edit.place} is removed"),
     _gains(
@@ -184,13 +187,15 @@ def effects(edits: Iterable[LeafEdit], sides: Sides, clusters: Mapping[str, Clus
 
 
 def _of_stacks(edits: Iterable[LeafEdit]) -> Iterator[Effect]:
-    """Yield the lists of a workflow, as of its stacks, that lose a value or have another order."""
+    """Yield lists of stacks and of required jobs that lose a value or have another order."""
     for edit in edits:
         before = _listed(edit.before)
         after = _listed(edit.after)
         lost = [name for name in before if name not in after]
         is_list = edit.key.startswith("stack") and len(before) > 1
-        if is_list and lost:
+        if edit.key == "needs" and lost:
+            yield edit, f"{edit.place} no longer waits for {join(f'`{name}`' for name in lost)}"
+        elif is_list and lost:
             yield edit, f"{edit.place} no longer runs for {join(f'`{name}`' for name in lost)}"
         elif is_list and sorted(before) == sorted(after):
             yield edit, f"{edit.place} has another order of stacks: {', '.join(before)} → {', '.join(after)}"

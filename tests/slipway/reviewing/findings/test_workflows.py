@@ -123,3 +123,29 @@ HOURLY = "on: { schedule: [{ cron: 17 * * * * }], push: {} }\njobs: { up: { uses
 def test_the_schedule_of_a_workflow_that_deploys(new: str, sentence: str) -> None:
     (finding,) = found(edit(WORKFLOW, HOURLY, "schedule: [{ cron: 17 * * * * }], ", new))
     assert finding.grade is BLOCKING and finding.sentence.startswith(sentence)
+
+
+CHAIN = """
+on: { push: { branches: [main] } }
+jobs:
+  prod: { needs: [dev, staging], environment: prod, steps: [{ run: make up }] }
+"""
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "sentence"),
+    [
+        ("[dev, staging]", "[dev]", "job `prod` no longer waits for `staging`"),
+        ("environment: prod", "environment: dev", "job `prod` leaves environment `prod`, its reviewers and secrets"),
+        ("environment: prod, ", "", "job `prod` leaves environment `prod`, its reviewers and secrets"),
+        ("[main] }", "[main], paths-ignore: [jobs] }", "no longer starts for changes of `jobs` alone"),
+    ],
+)
+def test_conditions_of_a_deployment(old: str, new: str, sentence: str) -> None:
+    (finding,) = found(edit(WORKFLOW, CHAIN, old, new))
+    assert finding.grade is BLOCKING and sentence in finding.sentence
+
+
+def test_a_file_that_hides_a_module_of_python() -> None:
+    (finding,) = found(edited({}, {"secrets.py": "TOKEN = 1\n"}))
+    assert finding.sentence == "`secrets.py` hides Python's module `secrets` from the program"
