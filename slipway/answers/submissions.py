@@ -200,11 +200,23 @@ def _obstacle(catalog: Catalog, candidate: Candidate, now: datetime) -> str:
         if "" in reasons:
             return "no pool has as many machines as its defaults need"
         return next(iter(reasons), "no cluster fits it")
+    too_small = _too_small_reservation(catalog, candidate)
+    if too_small:
+        return too_small
     judgement = offline(candidate, reserved=catalog.reservations, now=now)
     if judgement:
         return "; ".join(_RULE.sub("", reason) for reason in judgement.reasons)
     if offer.cluster:
         return _cluster_obstacle(catalog.clusters[offer.cluster], candidate, now)
+    return ""
+
+
+def _too_small_reservation(catalog: Catalog, candidate: Candidate) -> str:
+    """Return that the named reservations have too few machines; empty if not, or if their size is unknown."""
+    reserved = sum(each.machines for each in named_reservations(candidate, catalog.reservations))
+    needed = sum(part.machines for part in candidate.demand.parts)
+    if 0 < reserved < needed:
+        return f"needs {needed} machines, the reservation has {reserved}"
     return ""
 
 

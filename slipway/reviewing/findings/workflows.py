@@ -87,7 +87,7 @@ def _schedule(edit: LeafEdit, schedule: str) -> str:
     """Return the new schedule, in words if its runs are much further apart."""
     after = longest_gap(schedule)
     before = longest_gap(edit.before)
-    if before and after >= _MUCH_LATER * before:
+    if timedelta(0) < _MUCH_LATER * before <= after:
         gaps = f"{exact_span(after.total_seconds())} apart, were {exact_span(before.total_seconds())}"
         return f"scheduled runs are up to {gaps}: dates, idle limits and retries wait for them"
     return f"the schedule is {shown(schedule)}, was {shown(edit.before)}"
@@ -122,9 +122,7 @@ _WORST = (
     _loses(
         r"concurrency\.queue: (.+)", lambda edit, text: f"a waiting run of {edit.place} is cancelled by the next one"
     ),
-    _loses(
-        _ENVIRONMENT, lambda edit, text: f"{edit.place} leaves environment {shown(text)}, its reviewers and secrets"
-    ),
+    _loses(_ENVIRONMENT, lambda edit, text: f"{edit.place} leaves environment {shown(text)} with its reviewers"),
     _loses(
         r"(id-token: write)",
         lambda edit, text: f"{edit.place} gets no identity token: it can't sign in to Google Cloud",

@@ -35,7 +35,7 @@ jobs:
         ("cancel-in-progress: false", "cancel-in-progress: true", "a newer run cancels job `up`"),
         (", queue: max", "", "a waiting run of job `up` is cancelled"),
         ("group: up-prod", "group: other", "no longer waits for runs of the group `up-prod`"),
-        ("    environment: prod\n", "", "no longer asks the reviewers of environment `prod`"),
+        ("    environment: prod\n", "", "leaves environment `prod` with its reviewers"),
         ("contents: read", "contents: write", "permission `contents: write`"),
         (", id-token: write", "", "can't sign in to Google Cloud"),
         ("  push:", "  pull_request_target:\n  push:", "starts on `pull_request_target`"),

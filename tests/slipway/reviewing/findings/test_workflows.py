@@ -136,8 +136,8 @@ jobs:
     ("old", "new", "sentence"),
     [
         ("[dev, staging]", "[dev]", "job `prod` no longer waits for `staging`"),
-        ("environment: prod", "environment: dev", "job `prod` leaves environment `prod`, its reviewers and secrets"),
-        ("environment: prod, ", "", "job `prod` leaves environment `prod`, its reviewers and secrets"),
+        ("environment: prod", "environment: dev", "job `prod` leaves environment `prod` with its reviewers"),
+        ("environment: prod, ", "", "job `prod` leaves environment `prod` with its reviewers"),
         ("[main] }", "[main], paths-ignore: [jobs] }", "no longer starts for changes of `jobs` alone"),
     ],
 )
