@@ -18,6 +18,7 @@ from slipway.model.state import ACCOUNT, BUCKET, State
 from .engine import destroys, fail, known
 from .import_commands import import_command
 from .owned_elsewhere import Subject, existing, in_state, owner_of, rejected
+from .second_names import refuse_second_name
 
 
 def refuse_existing(args: pulumi.ResourceTransformationArgs) -> None:
@@ -33,6 +34,8 @@ def refuse_existing(args: pulumi.ResourceTransformationArgs) -> None:
     if entry is not None:
         _refuse_owned(args, entry, state)
         return
+    if not _had_other_name(args.opts):
+        refuse_second_name(args, _name(args), state)
     if args.opts.import_:
         _refuse_owned(args, _found(args), state)
         return

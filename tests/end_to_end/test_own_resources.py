@@ -1,0 +1,82 @@
+"""A program's own bucket and account that a workspace uses: no command and no other program deletes them. # N33 # N1"""
+
+import re
+from typing import Any
+
+import pytest
+
+from tests.checkouts.checkout import PROJECT, Checkout
+from tests.checkouts.shell import Done
+from tests.end_to_end.test_own_program import write
+from tests.end_to_end.test_pulumi_commands import PEOPLE, PROGRAM, imports, state, unchanged, urn_of
+
+pytestmark = pytest.mark.journey
+
+OWN = """
+import pulumi
+import pulumi_gcp as gcp
+from components.namesakes import watch
+
+watch()  # as by the import, which the tests' own server of Python has done before
+results = gcp.storage.Bucket("results", name="acme-results", location="US-CENTRAL1", force_destroy=True)
+trainer = gcp.serviceaccount.Account("runner", account_id="own-runner")
+"""
+LENT = OWN + PROGRAM.replace("WorkspaceArgs(", "WorkspaceArgs(work_bucket=results, trainer=trainer, ")
+SETTINGS: dict[str, Any] = {"team:people": PEOPLE, "team:generation": 1}
+EMAIL = f"own-runner@{PROJECT}.iam.gserviceaccount.com"
+ACCOUNT_ID = f"projects/{PROJECT}/serviceAccounts/{EMAIL}"
+BUCKET, ACCOUNT = "gcp:storage/bucket:Bucket", "gcp:serviceaccount/account:Account"
+
+
+def existing(checkout: Checkout) -> set[str]:
+    listed = checkout.cloud.every(f"/storage/v1/b?project={PROJECT}", "items")
+    accounts = checkout.cloud.every(f"/v1/projects/{PROJECT}/serviceAccounts", "accounts")
+    return {each["name"] for each in listed} | {each["email"] for each in accounts}
+
+
+def rejected(checkout: Checkout, *words: str) -> Done:
+    """See each command rejected, and both resources exist after it."""
+    for verb in ("preview", "up"):
+        done = checkout.pulumi(verb)
+        assert done.code != 0 and all(word in done.said for word in words), done.said
+        assert {"acme-results", EMAIL} <= existing(checkout)
+    return done
+
+
+def test_a_rename_without_an_alias_and_a_second_entry_delete_nothing(checkout: Checkout) -> None:
+    write(checkout, LENT, **SETTINGS)
+    checkout.up()
+    bucket, account = urn_of(checkout, ":Bucket::results"), urn_of(checkout, ":Account::runner")
+
+    write(checkout, LENT.replace('Bucket("results"', 'Bucket("second"'), **SETTINGS)
+    done = rejected(checkout, "bucket gs://acme-results is in the state under the name results")
+    assert f"pulumi state rename --stack trial '{bucket}' second" in done.said and "pulumi import" not in done.said
+    imported = 'Account("second", opts=pulumi.ResourceOptions(import_="' + ACCOUNT_ID + '"), '
+    write(checkout, LENT.replace('Account("runner", ', imported), **SETTINGS)
+    rejected(checkout, f"account {EMAIL} is in the state under the name runner")
+
+    # Both commands that the error names, and an alias.
+    write(checkout, LENT.replace('Bucket("results"', 'Bucket("second"'), **SETTINGS)
+    assert state(checkout, "rename", "--stack", "trial", bucket, "second").code == 0
+    unchanged(checkout)
+    write(checkout, LENT, **SETTINGS)
+    renamed = urn_of(checkout, ":Bucket::second")
+    done = rejected(checkout, f"pulumi state rename --stack trial '{renamed}' results")
+    alias = 'Bucket("results", opts=pulumi.ResourceOptions(aliases=[pulumi.Alias(name="second")])'
+    write(checkout, LENT.replace('Bucket("results"', alias), **SETTINGS)
+    checkout.up()
+    unchanged(checkout)
+
+    # An entry that the program does not declare, and one that it does not declare any more.
+    second = imports(checkout, ACCOUNT, ACCOUNT_ID, "--protect=false")
+    done = rejected(checkout, f"account {EMAIL} is in the state a second time")
+    forget = f"pulumi state delete --stack trial --target-dependents '{second}' --force"
+    assert forget in done.said and f"'{account}'" not in done.said, done.said
+    write(checkout, LENT.replace('Account("runner"', 'Account("theirs"'), **SETTINGS)
+    done = rejected(checkout, f"account {EMAIL} is in the state a second time")
+    (former,) = re.findall(r"pulumi state delete --stack trial --target-dependents '(.+)' --force", done.said)
+    assert former == account
+    assert state(checkout, "delete", "--stack", "trial", "--target-dependents", former, "--force").code == 0
+    checkout.up()
+    unchanged(checkout)
+    assert {"acme-results", EMAIL} <= existing(checkout)
