@@ -8,7 +8,16 @@ import pytest
 from tests.checkouts.checkout import PROJECT, Checkout
 from tests.checkouts.shell import Done
 from tests.end_to_end.test_own_program import write
-from tests.end_to_end.test_pulumi_commands import PEOPLE, PROGRAM, imports, state, unchanged, urn_of
+from tests.end_to_end.test_pulumi_commands import (
+    PEOPLE,
+    PROGRAM,
+    imports,
+    second_stack,
+    state,
+    unchanged,
+    urn_of,
+    urns_of,
+)
 
 pytestmark = pytest.mark.journey
 
@@ -80,3 +89,36 @@ def test_a_rename_without_an_alias_and_a_second_entry_delete_nothing(checkout: C
     checkout.up()
     unchanged(checkout)
     assert {"acme-results", EMAIL} <= existing(checkout)
+
+
+BY_NAME = PROGRAM.replace("WorkspaceArgs(", 'WorkspaceArgs(work_bucket="acme-results", trainer="own-runner", ')
+
+
+def declares(checkout: Checkout, program: str) -> None:
+    (checkout.folder / "__main__.py").write_text(program)
+
+
+def test_a_destruction_keeps_what_another_deployment_needs(checkout: Checkout) -> None:
+    write(checkout, LENT, **SETTINGS)
+    checkout.up()
+    declares(checkout, BY_NAME)
+    other = second_stack(checkout)
+    declares(checkout, LENT)
+    before = urns_of(checkout)
+    for purpose in ("", "destroy"):
+        done = checkout.pulumi("destroy", SLIPWAY_PURPOSE=purpose)
+        needs = "stack other of Pulumi project slipway, workspace reg needs them"
+        assert done.code != 0 and needs in done.said, done.said
+        assert f"bucket gs://acme-results and account {EMAIL} would be deleted" in done.said, done.said
+        assert "retain_on_delete=True" in done.said and urns_of(checkout) == before, done.said
+        assert {"acme-results", EMAIL} <= existing(checkout)
+
+    # It may be kept, and goes when nobody needs it.
+    keeps = "opts=pulumi.ResourceOptions(retain_on_delete=True)"
+    kept = LENT.replace("force_destroy=True", keeps).replace('"own-runner")', f'"own-runner", {keeps})')
+    declares(checkout, kept)
+    done = checkout.pulumi("destroy", SLIPWAY_PURPOSE="destroy")
+    assert done.code == 0, done.said
+    assert {"acme-results", EMAIL} <= existing(checkout)
+    declares(checkout, BY_NAME)
+    unchanged(other)

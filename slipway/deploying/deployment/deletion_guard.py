@@ -156,6 +156,8 @@ class StackGuard:
     prefix: str = ""
     #: The stacks that are taken down at once, itself among them: what they need goes with them.
     together: Collection[str] = ()
+    #: The types and logical names of resources of the program itself that the engine leaves in the cloud.
+    retained: Collection[tuple[str, str]] = ()
     #: Returns the clusters that the running deployment declares, by id, with the effect on each.
     declared_clusters: Callable[[], Mapping[str, str]] = dict
     #: The deletion of its catalog has begun, with which a destruction begins.
