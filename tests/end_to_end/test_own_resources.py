@@ -109,7 +109,7 @@ def test_a_destruction_keeps_what_another_deployment_needs(checkout: Checkout) -
         done = checkout.pulumi("destroy", SLIPWAY_PURPOSE=purpose)
         needs = "stack other of Pulumi project slipway, workspace reg needs them"
         assert done.code != 0 and needs in done.said, done.said
-        assert f"bucket gs://acme-results and account {EMAIL} would be deleted" in done.said, done.said
+        assert f"account {EMAIL} and bucket gs://acme-results would be deleted" in done.said, done.said
         assert "retain_on_delete=True" in done.said and urns_of(checkout) == before, done.said
         assert {"acme-results", EMAIL} <= existing(checkout)
 

@@ -150,7 +150,7 @@ def _owner(entry: StateEntry, owners: Owners, labels: Collection[str], project: 
         for bucket, catalog in {} if isinstance(catalogs, Unknown) else catalogs.items():
             if not isinstance(catalog, PublishedCatalog) or catalog.owner in labels:
                 continue
-            if _needs(bucket, catalog, entry, entry.project or project):
+            if is_needed_by(bucket, catalog, entry, entry.project or project):
                 return catalog.owner
     return owner_in_name(entry.name, entry.project or project) if entry.made else None
 
@@ -162,7 +162,7 @@ def owner_in_name(bucket: str, project: str) -> str:
     return match["label"] if match else ""
 
 
-def _needs(bucket: str, catalog: PublishedCatalog, entry: StateEntry, project: str) -> bool:
+def is_needed_by(bucket: str, catalog: PublishedCatalog, entry: StateEntry, project: str) -> bool:
     """Return whether a catalog, which is in this bucket, needs what an entry stands for. `project`: the entry's."""
     whole = catalog.whole
     is_elsewhere = whole is not None and whole.project != project

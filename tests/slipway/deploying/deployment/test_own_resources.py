@@ -11,7 +11,8 @@ from slipway.deploying.deployment.own_resources import must_keep_own
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.live import Unknown
 from slipway.model.identity import Identity
-from slipway.model.state import ACCOUNT, BUCKET, State
+from slipway.model.state import ACCOUNT, BUCKET, State, read
+from tests.slipway.deploying.deployment.test_undeclared import CATALOG_BUCKET, GROUP, PROJECT_GRANT, PUBLISHED
 
 RUNNER = "runner@acme.iam.gserviceaccount.com"
 OWN = State(others={"acme-results": "results", RUNNER: "runner", "acme-data": "data"})
@@ -21,7 +22,7 @@ NEEDING = PublishedCatalog(needs=frozenset({"acme-results", RUNNER}), identity=I
 def check(monkeypatch: pytest.MonkeyPatch, catalogs: Any, known: State | Unknown = OWN, **given: Any) -> None:
     monkeypatch.setattr(module, "neighbours", lambda reader: catalogs)
     monkeypatch.setattr(StackGuard, "reader", lambda guard, place: None)
-    guard = StackGuard({}, "vision--dev--ml", ("acme", "us-central1"), known)
+    guard = StackGuard({}, "images--dev--ml", ("acme", "us-central1"), known)
     for name, value in given.items():
         setattr(guard, name, value)
     must_keep_own(guard)
@@ -53,6 +54,16 @@ def test_nothing_else_is_kept(
     monkeypatch: pytest.MonkeyPatch, catalogs: Any, known: State | Unknown, given: dict[str, Any]
 ) -> None:
     check(monkeypatch, catalogs, known, **given)
+
+
+def test_roles_of_the_program_that_another_deployment_needs_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    urn = f"urn:pulumi:dev::vision::{PROJECT_GRANT}::submits"
+    role = {"role": "roles/logging.viewer", "member": GROUP, "project": "acme"}
+    known = read({urn: {"type": PROJECT_GRANT, "outputs": role}})
+    with pytest.raises(PolicyError, match=f"roles/logging.viewer of {GROUP} would be deleted"):
+        check(monkeypatch, {CATALOG_BUCKET: PUBLISHED}, known)
+    other = read({urn: {"type": PROJECT_GRANT, "outputs": {**role, "role": "roles/owner"}}})
+    check(monkeypatch, {CATALOG_BUCKET: PUBLISHED}, other)
 
 
 def test_nothing_is_deleted_while_the_catalogs_cannot_be_read(monkeypatch: pytest.MonkeyPatch) -> None:
