@@ -10,7 +10,9 @@ import pytest
 
 from components.namesakes import watch
 from components.world import CURRENT
+from slipway.google.catalog.document import PublishedCatalog
 from slipway.model.facts import WORKSPACE
+from slipway.model.identity import Identity
 from slipway.model.state import ACCOUNT, BUCKET, State, StateEntry
 from tests.components.conftest import PROJECT, declared
 from tests.components.test_own_program import CATALOG, knowing
@@ -91,3 +93,90 @@ def test_what_a_workspace_declares_is_not_declared_again(type_: str) -> None:
         declared(own(type_, "results"))
     assert "remove results from the program, or choose another name" in str(error.value)
     assert "state rename" not in str(error.value) and "pulumi import" not in str(error.value)
+
+
+# -- what other deployments use --
+
+
+class publishing:  # noqa: N801 - a context, as `testing.living` is
+    """Let these catalogs be published, by their buckets."""
+
+    def __init__(self, **catalogs: PublishedCatalog) -> None:
+        self.catalogs = catalogs
+
+    def __enter__(self) -> None:
+        world = CURRENT.get()
+        self.token = CURRENT.set(replace(world, live=replace(world.live, neighbours=self.catalogs)))
+
+    def __exit__(self, *_: object) -> None:
+        CURRENT.reset(self.token)
+
+
+def of(project: str, stack: str) -> PublishedCatalog:
+    return PublishedCatalog(needs=frozenset(NAMES.values()), identity=Identity(project, stack, "ml"))
+
+
+USE = {
+    BUCKET: "work_bucket='acme-results'",
+    ACCOUNT: "trainer='own-runner'",
+}
+
+
+@pytest.mark.parametrize("preview", [True, False])
+@pytest.mark.parametrize("type_", [BUCKET, ACCOUNT])
+def test_a_new_stack_whose_names_another_deployment_uses_is_rejected_first(type_: str, preview: bool) -> None:
+    """Pulumi would create the rest, and fail for these (409)."""
+    with (
+        knowing(State()),
+        publishing(theirs=of("slipway", "prod")),
+        pytest.raises(pulumi.RunError, match="is used by stack prod of Pulumi project slipway, workspace ml") as error,
+    ):
+        declared(own(type_, "results"), preview=preview)
+    assert "another name for each stack, such as one with `pulumi.get_stack()` in it" in str(error.value)
+    with (
+        knowing(State()),
+        publishing(theirs=of("speech", "dev")),
+        pytest.raises(pulumi.RunError, match="is used by stack dev of Pulumi project speech, workspace ml") as error,
+    ):
+        declared(own(type_, "results"), preview=preview)
+    assert USE[type_] in str(error.value) and "pulumi import" not in str(error.value)
+
+
+@pytest.mark.parametrize("type_", [BUCKET, ACCOUNT])
+def test_so_is_a_new_stack_whose_names_are_in_use_otherwise(type_: str) -> None:
+    with knowing(State()), pytest.raises(pulumi.RunError, match="exists, and the state of") as error:
+        declared(own(type_, "results"), preview=True)
+    assert "choose another name" in str(error.value)
+    # A lost state has messages of its own.
+    with knowing(State()), publishing(mine=of("slipway", "dev"), theirs=of("speech", "dev")):
+        declared(own(type_, "results"), preview=True)
+
+
+@pytest.mark.parametrize("type_", [BUCKET, ACCOUNT])
+def test_what_another_deployment_uses_is_not_imported(type_: str) -> None:
+    opts = pulumi.ResourceOptions(import_=NAMES[type_])
+    with (
+        knowing(deployed()),
+        publishing(theirs=of("speech", "dev")),
+        pytest.raises(pulumi.RunError, match="is used by stack dev of Pulumi project speech, workspace ml"),
+    ):
+        declared(own(type_, "results", opts))
+    other = replace(entry(type_, "results"), name="acme-other")
+    with (
+        knowing(deployed(other)),
+        publishing(theirs=of("speech", "dev")),
+        pytest.raises(pulumi.RunError, match="is used by stack dev of Pulumi project speech, workspace ml"),
+    ):
+        declared(own(type_, "results"))
+    for catalogs in ({}, {"mine": of("slipway", "dev"), "theirs": of("speech", "dev")}):
+        with knowing(deployed()), publishing(**catalogs):
+            declared(own(type_, "results", opts))
+
+
+@pytest.mark.parametrize("type_", [BUCKET, ACCOUNT])
+def test_what_the_program_made_stays_its_own_whoever_uses_it(type_: str) -> None:
+    with knowing(deployed(entry(type_, "results"))), publishing(theirs=of("speech", "dev")):
+        declared(own(type_, "results"))
+    both = publishing(mine=of("slipway", "dev"), theirs=of("speech", "dev"))
+    with knowing(deployed()), both, pytest.raises(pulumi.RunError, match="pulumi import"):
+        declared(own(type_, "results"))

@@ -1,6 +1,7 @@
 """A program's own bucket and account that a workspace uses: no command and no other program deletes them. # N33 # N1"""
 
 import re
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -122,3 +123,24 @@ def test_a_destruction_keeps_what_another_deployment_needs(checkout: Checkout) -
     assert {"acme-results", EMAIL} <= existing(checkout)
     declares(checkout, BY_NAME)
     unchanged(other)
+
+
+def test_what_another_stack_uses_is_neither_created_nor_imported(checkout: Checkout) -> None:
+    write(checkout, LENT, **SETTINGS)
+    checkout.up()
+    made = checkout.run("pulumi", "stack", "init", "other", "--non-interactive", role="deployer")
+    assert made.code == 0, made.said
+    other = replace(checkout, stack="other")
+    user = "is used by stack trial of Pulumi project slipway, workspace ml"
+    imported = {
+        BUCKET: OWN.replace('"results", ', '"results", opts=pulumi.ResourceOptions(import_="acme-results"), '),
+        ACCOUNT: OWN.replace('"runner", ', f'"runner", opts=pulumi.ResourceOptions(import_="{ACCOUNT_ID}"), '),
+    }
+    account_alone = OWN.replace('name="acme-results"', 'name="acme-others"')
+    for program in (LENT, account_alone + PROGRAM, *imported.values()):
+        write(other, program, **{**SETTINGS, "team:workspace": "reg"})
+        for verb in ("preview", "up"):
+            done = other.pulumi(verb)
+            assert done.code != 0 and user in done.said and "pulumi.get_stack()" in done.said, done.said
+            assert "409" not in done.said.replace("in use (409)", "") and not other.clusters(), done.said
+    assert {each["id"] for each in other.resources() if each["type"] in (BUCKET, ACCOUNT)} == {"acme-others"}
