@@ -5,9 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from vertex_local.testing.bodies import job_body, worker
 
-from tests.checkouts.checkout import PROJECT, Checkout
-from tests.checkouts.shell import Done
+from tests.checkouts.checkout import PROJECT, VERTEX, Checkout
+from tests.checkouts.shell import Done, wait_for
 from tests.end_to_end.test_own_program import write
 from tests.end_to_end.test_pulumi_commands import (
     PEOPLE,
@@ -144,3 +145,32 @@ def test_what_another_stack_uses_is_neither_created_nor_imported(checkout: Check
             assert done.code != 0 and user in done.said and "pulumi.get_stack()" in done.said, done.said
             assert "409" not in done.said.replace("in use (409)", "") and not other.clusters(), done.said
     assert {each["id"] for each in other.resources() if each["type"] in (BUCKET, ACCOUNT)} == {"acme-others"}
+
+
+OUT = {"name": "OUT", "value": "gs://acme-results/one"}
+
+
+def test_a_job_of_the_lender_does_not_keep_a_stack_that_uses_its_account_too(checkout: Checkout) -> None:
+    write(checkout, LENT, **SETTINGS)
+    checkout.up()
+    (checkout.folder / "__main__.py").write_text(BY_NAME)
+    other = second_stack(checkout)
+    labels = {"slipway-stack": "slipway--trial--ml"}
+    task = {"imageUri": "python:3.10", "command": ["sleep", "86000"], "env": [OUT]}
+    spec = {"serviceAccount": EMAIL}
+    body = job_body(worker(containerSpec=task), spec=spec, labels=labels)
+    job = checkout.cloud.rest("POST", f"{VERTEX}/customJobs", body)["name"]
+    mine = job_body(worker(containerSpec=task), spec=spec, labels={"slipway-stack": "slipway--other--reg"})
+    second = checkout.cloud.rest("POST", f"{VERTEX}/customJobs", mine)["name"]
+    before = checkout.cloud.rest("GET", "/storage/v1/b/acme-results/iam")
+    refused = other.pulumi("destroy", SLIPWAY_PURPOSE="destroy")
+    assert refused.code != 0 and "1 job has not ended" in refused.said, refused.said
+    assert "train of stack other of Pulumi project slipway, workspace reg: they run elsewhere" in refused.said
+    checkout.cloud.cancel(second)
+    wait_for(lambda: checkout.job_state(second) == "JOB_STATE_CANCELLED", "it has ended")
+    done = other.pulumi("destroy", SLIPWAY_PURPOSE="destroy")
+    assert done.code == 0 and other.resources() == [], done.said
+    assert checkout.job_state(job) in ("JOB_STATE_PENDING", "JOB_STATE_RUNNING")
+    assert checkout.cloud.rest("GET", "/storage/v1/b/acme-results/iam")["bindings"] == before["bindings"]
+    (checkout.folder / "__main__.py").write_text(LENT)
+    unchanged(checkout)
