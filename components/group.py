@@ -162,9 +162,9 @@ class Group:
             if self.workspace:
                 refuse_namesakes(self.workspace.pulumi_resource_name, stack, self.own.keys(), state)
             staying, errors = as_it_stays(stack, state)
-            if run.preview:
+            if run.preview or guard.taken_down:  # No edit of a name prevents a destruction.
                 stack, self._errors = staying, errors
-            elif self.own and errors and not guard.taken_down:  # The plan looks at what the workspace itself makes.
+            elif self.own and errors:  # The plan looks at what the workspace itself makes.
                 raise errors[0]
         declared = self._declared()
         folders = {name: run.checkout / each.folder for name, each in self.of("template").items()}

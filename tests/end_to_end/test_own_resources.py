@@ -174,3 +174,39 @@ def test_a_job_of_the_lender_does_not_keep_a_stack_that_uses_its_account_too(che
     assert checkout.cloud.rest("GET", "/storage/v1/b/acme-results/iam")["bindings"] == before["bindings"]
     (checkout.folder / "__main__.py").write_text(LENT)
     unchanged(checkout)
+
+
+def test_a_wrong_account_is_a_mistake_that_prevents_no_destruction(checkout: Checkout) -> None:
+    write(checkout, PROGRAM, **SETTINGS)
+    checkout.up()
+    other = second_stack(checkout)
+    theirs = published_trainer(checkout, "other", "reg")
+    wrong = PROGRAM.replace("WorkspaceArgs(", f'WorkspaceArgs(trainer="{theirs}", ')
+    (checkout.folder / "__main__.py").write_text(wrong)
+    done = checkout.pulumi("up")
+    assert done.code != 0, done.said
+    # So it is for a stack that is not deployed yet.
+    made = checkout.run("pulumi", "stack", "init", "third", "--non-interactive", role="deployer")
+    assert made.code == 0, made.said
+    third = replace(checkout, stack="third")
+    write(third, wrong, **{**SETTINGS, "team:workspace": "new"})
+    for verb in ("preview", "up"):
+        done = third.pulumi(verb)
+        assert done.code != 0 and "is the trainer of stack other of Pulumi project slipway" in done.said, done.said
+        assert (
+            "SLIPWAY_PURPOSE=destroy" not in done.said and "name another account: Workspace new: trainer" in done.said
+        ), done.said
+    for trainer in (theirs, "free-for-all"):
+        (checkout.folder / "__main__.py").write_text(wrong.replace(theirs, trainer))
+        done = checkout.pulumi("destroy", SLIPWAY_PURPOSE="destroy")
+        assert done.code == 0 and checkout.resources() == [], done.said
+        (checkout.folder / "__main__.py").write_text(PROGRAM)
+        checkout.up()
+    unchanged(other)
+
+
+def published_trainer(checkout: Checkout, stack: str, workspace: str) -> str:
+    """Return the id of the account that a workspace's jobs run as."""
+    bucket = f"{PROJECT}-slipway--{stack}--{workspace}-catalog"
+    catalog = checkout.cloud.rest("GET", f"/storage/v1/b/{bucket}/o/catalog.json?alt=media")
+    return str(catalog["trainer"].partition("@")[0])
