@@ -91,6 +91,8 @@ class Creation:
                 depends_on=list(after),
                 hooks=pulumi.ResourceHookBinding(before_create=[hooks.making], before_update=[hooks.making]),
                 ignore_changes=[] if self._ids else ["content"],
+                # Created first, the new object would be deleted with the old one, which has the same name.
+                delete_before_replace=True,
             ),
         )
         hooks.makers[name] = self._run

@@ -15,6 +15,7 @@ from slipway.authoring.stack.stack import Edit
 from slipway.base.errors import SlipwayError
 from slipway.deploying.deployment.deletion_guard import GuardSubject
 from slipway.deploying.deployment.destruction import must_leave_none
+from slipway.deploying.deployment.own_resources import must_keep_own
 from slipway.deploying.deployment.summary import outliving
 from slipway.google.connection import connect
 from slipway.google.live import Unknown
@@ -27,6 +28,7 @@ from .engine import EngineRun, configured, end_without_resources, left
 from .guard import check, guard
 from .leaving import Leaving
 from .member import Member
+from .namesakes import retained
 from .resolution import plain
 from .strays import refuse_foreign
 from .workspace_resources import leave_grants, stand_in
@@ -100,8 +102,10 @@ def take_down(checkout: Path, edit: Edit | None) -> None:
     run = EngineRun.of(checkout, state, empty=empty)
     leaving = Leaving(os.environ, run.identity().label, (run.project, run.region), run.state)
     leaving.declared = file
+    leaving.retained = retained()
     refuse_foreign(run, Origin(run.name))
     must_leave_none(leaving)
+    must_keep_own(leaving)
     if run.empty:
         end_without_resources()
     hooks = guard(lambda: [leaving], run.state)

@@ -19,11 +19,12 @@ from .namesakes import noted
 _Key = tuple[object, ...]
 _PACKAGE = Path(__file__).parent
 _PULUMI = Path(pulumi.__file__).parent
+_ONE_URN = "Pulumi identifies a component by its type, its name and the types of its parents"
 _EFFECTS = {
     "workspace": "their buckets, account and catalog would have the same names",
     "cluster": "both would become one cluster, and removing one would delete the cluster of the other",
     "template": "users submit a template by its name, and the catalog has one entry for each name",
-    "quota": "Pulumi identifies a component by its type, its name and the types of its parents",
+    "quota": _ONE_URN,
     "catalog": "a workspace has one catalog object, and each would overwrite the other",
 }
 
@@ -44,8 +45,10 @@ def refuse_duplicates(components: Sequence[Member]) -> None:
     seen: dict[_Key, Member] = {}
     for component in components:
         keys = frozenset(_keys(component, components))
-        for key in keys & seen.keys():
-            raise _error(seen[key], component)
+        both = keys & seen.keys()
+        if both:
+            first = seen[min(both, key=str)]
+            raise _error(first, component, _other_workspace(first, component, components))
         seen |= dict.fromkeys(keys, component)
 
 
@@ -71,6 +74,14 @@ def _workspace(component: Member, components: Sequence[Member]) -> Member | None
     return next(component.workspaces, only)
 
 
+def _other_workspace(first: Member, second: Member, components: Sequence[Member]) -> Member | None:
+    """Return the workspace of the second component; None if the first one has the same, and for workspaces."""
+    if second.kind == "workspace":
+        return None
+    workspace = _workspace(second, components)
+    return None if workspace is _workspace(first, components) else workspace
+
+
 def _urn(component: Member) -> tuple[str, ...]:
     """Return the parts of a component's URN: its name, its type, and the types of its parents, the nearest first, as
     far as Pulumi's SDK keeps them."""
@@ -83,16 +94,18 @@ def _urn(component: Member) -> tuple[str, ...]:
     return tuple(parts)
 
 
-def _error(first: Member, second: Member) -> ConfigError:
+def _error(first: Member, second: Member, other: Member | None) -> ConfigError:
+    """Return the error of two components. `other`: the second one's workspace, if the first one has another."""
     is_one_template = bool(second.template) and first.template == second.template
     name = second.template if is_one_template else second.name
     what = f"{type(second).__name__} {name} is declared twice"
     if first.name != second.name and second.kind == "catalog":
         what = f"a workspace has two Catalogs: {first.pulumi_resource_name} and {second.pulumi_resource_name}"
+    effect = _EFFECTS[second.kind] if other is None else _ONE_URN
     return ConfigError(
         f"{what}, so nothing was changed",
-        why=f"{_place(first)}\n{_place(second)}\n{_EFFECTS[second.kind]}",
-        fix=_fix(second, name),
+        why=f"{_place(first)}\n{_place(second)}\n{effect}",
+        fix=_fix(second, name, other),
     )
 
 
@@ -107,7 +120,10 @@ def _place(component: Member) -> str:
     return place
 
 
-def _fix(component: Member, name: str) -> str:
+def _fix(component: Member, name: str, workspace: Member | None) -> str:
+    if workspace is not None:
+        named = f'{type(component).__name__}("{workspace.pulumi_resource_name}-{name}", …)'
+        return f"put the workspace into the name: {named}"
     if component.kind == "catalog":
         return "list all templates of the workspace in one Catalog"
     if name not in (component.name, component.pulumi_resource_name):

@@ -1,7 +1,7 @@
-"""Buckets and accounts of the program that exist, and that the state of a deployed stack does not have.
+"""Buckets and accounts of the program that exist, and that the state of the stack does not have.
 
-`pulumi state delete` removes such an entry. Pulumi would create the resource again, which fails (409) after other
-changes. The import comes first.
+`pulumi state delete` removes such an entry; the names of a new stack may be in use. Pulumi would create the resource
+again, which fails (409) after other changes. The import, or another name, comes first.
 """
 
 from __future__ import annotations
@@ -17,31 +17,48 @@ from slipway.model.state import ACCOUNT, BUCKET, State
 
 from .engine import destroys, fail, known
 from .import_commands import import_command
-from .owned_elsewhere import Subject, existing, in_state, owner_of, rejected
+from .owned_elsewhere import Subject, existing, in_state, may_be_published, owner_of, rejected, used_elsewhere, user_of
+from .second_names import refuse_second_name
 
 
 def refuse_existing(args: pulumi.ResourceTransformationArgs) -> None:
-    """End the program if it declares a bucket or an account that another deployment made, or one that exists and that
-    the state of a deployed stack does not have."""
+    """End the program if it declares a bucket or an account that another deployment made or uses, or one that exists
+    and that the state of the stack does not have."""
     # Asked in a destruction, Pulumi would note a provider in an empty state: `refuse_owned` checks the entries then.
     if destroys() or args.type_ not in (BUCKET, ACCOUNT) or args.opts.id:
         return
     state = known()
     if not isinstance(state, State):
         return
-    entry = in_state(args, state)
+    entry, name = in_state(args, state), _name(args)
     if entry is not None:
         _refuse_owned(args, entry, state)
+    if not name or (entry is not None and entry.name == name):
         return
-    if args.opts.import_:
-        _refuse_owned(args, _found(args), state)
-        return
-    if (args.type_, args.name) in state.names or _had_other_name(args.opts) or not _is_deployed(state):
-        return
-    found = _found(args)
-    if found is not None:
-        _refuse_owned(args, found, state)
+    has_alias = _had_other_name(args.opts)
+    if not has_alias:
+        refuse_second_name(args, name, state)
+    # Pulumi would replace the resource of an entry by one of the new name.
+    if args.opts.import_ or entry is not None:
+        _refuse_used(args, existing(args.type_, name, _project(args)), state)
+    elif not (has_alias or (args.type_, args.name) in state.names or _recovers(state)):
+        _refuse_created(args, existing(args.type_, name, _project(args)), state)
+
+
+def _refuse_created(args: pulumi.ResourceTransformationArgs, found: Subject | None, state: State) -> None:
+    """End the program if what Pulumi would create exists. A whole deployment whose state is lost has messages of its
+    own."""
+    _refuse_used(args, found, state)
+    if found and (_has_part(state) or not may_be_published(found, state)):
         fail(_existing(args, found))
+
+
+def _refuse_used(args: pulumi.ResourceTransformationArgs, found: Subject | None, state: State) -> None:
+    """End the program if another deployment made or uses what exists."""
+    _refuse_owned(args, found, state)
+    user = user_of(found, state) if found else ""
+    if found and user:
+        fail(used_elsewhere(args.name, found, user))
 
 
 def _refuse_owned(args: pulumi.ResourceTransformationArgs, subject: Subject | None, state: State) -> None:
@@ -50,13 +67,13 @@ def _refuse_owned(args: pulumi.ResourceTransformationArgs, subject: Subject | No
         fail(rejected(args.name, subject, owner))
 
 
-def _is_deployed(state: State) -> bool:
-    """Return whether the state has a deployment, or a part of one. The recovery of a whole deployment has messages of
-    its own."""
-    if state.catalogs:
-        return True
-    is_recovery = bool(os.environ.get(VARIABLE, "").strip())
-    return not is_recovery and any(not type_.startswith("pulumi:") for type_, _ in state.names)
+def _recovers(state: State) -> bool:
+    return not state.catalogs and bool(os.environ.get(VARIABLE, "").strip())
+
+
+def _has_part(state: State) -> bool:
+    """Return whether the state has a deployment, or a part of one."""
+    return bool(state.catalogs) or any(not type_.startswith("pulumi:") for type_, _ in state.names)
 
 
 def _had_other_name(opts: pulumi.ResourceOptions) -> bool:
@@ -76,11 +93,6 @@ def _name(args: pulumi.ResourceTransformationArgs) -> str:
     if not isinstance(given, str):
         return ""
     return given if args.type_ == BUCKET else trainer_email(given, _project(args))
-
-
-def _found(args: pulumi.ResourceTransformationArgs) -> Subject | None:
-    name = _name(args)
-    return existing(args.type_, name, _project(args)) if name else None
 
 
 def _existing(args: pulumi.ResourceTransformationArgs, found: Subject) -> ConfigError:

@@ -17,6 +17,7 @@ from slipway.base.formatting import join
 from slipway.deploying.deployment.deletion_guard import StackGuard
 from slipway.deploying.deployment.destruction import must_leave_none
 from slipway.deploying.deployment.live_plan import Declared, as_it_stays
+from slipway.deploying.deployment.own_resources import must_keep_own
 from slipway.deploying.deployment.replacement import rename_hints
 from slipway.deploying.deployment.workspace_plan import FIELDS
 from slipway.deploying.generations.action import What
@@ -41,7 +42,7 @@ from .generation import Generation, Surroundings, record_regions, retiring
 from .hooks import Hooks
 from .leaving import Leaving
 from .member import Kind, Member
-from .namesakes import names_of, refuse_namesakes
+from .namesakes import names_of, refuse_namesakes, retained
 from .resolution import Given
 from .voice import Voice
 
@@ -92,6 +93,7 @@ class Group:
         self.name = self.identity.name
         self.guard: StackGuard = (Leaving if destroys() else StackGuard)(os.environ, self.identity.label, place, state)
         self.guard.has_workspace = workspace is not None
+        self.guard.retained = retained()
         self.guard.prefix = prefix(workspace.name) if workspace else ""
         self._creating: asyncio.Future[Creation | None] | None = None
         self._rest: asyncio.Future[Sequence[pulumi.Resource]] | None = None
@@ -160,9 +162,9 @@ class Group:
             if self.workspace:
                 refuse_namesakes(self.workspace.pulumi_resource_name, stack, self.own.keys(), state)
             staying, errors = as_it_stays(stack, state)
-            if run.preview:
+            if run.preview or guard.taken_down:  # No edit of a name prevents a destruction.
                 stack, self._errors = staying, errors
-            elif self.own and errors and not guard.taken_down:  # The plan looks at what the workspace itself makes.
+            elif self.own and errors:  # The plan looks at what the workspace itself makes.
                 raise errors[0]
         declared = self._declared()
         folders = {name: run.checkout / each.folder for name, each in self.of("template").items()}
@@ -182,6 +184,7 @@ class Group:
         guard.declared_clusters = lambda: self.creation.made.plan.declared
         if isinstance(guard, Leaving):
             must_leave_none(guard)
+            must_keep_own(guard)
             guard.foretell()
         elif not run.preview:
             first.refuse()

@@ -24,6 +24,7 @@ from slipway.base.errors import PolicyError
 from slipway.base.formatting import span
 from slipway.deploying.deployment.deletion_guard import GuardSubject, StackGuard, state_of_cluster
 from slipway.deploying.deployment.destruction import must_be_decided, must_keep_roles, must_leave_none
+from slipway.deploying.deployment.own_resources import must_keep_own
 from slipway.deploying.deployment.removal import LOOK_EVERY_S, WITHIN_S, let_time_pass
 from slipway.google.live import InUse, Unknown
 from slipway.google.unfinished_jobs import must_be_idle
@@ -123,6 +124,7 @@ class Guard:
             if not stack.taken_down:
                 must_be_decided(stack)
                 must_leave_none(stack)
+                must_keep_own(stack)
                 must_keep_roles(stack)
 
     async def _let_go(self, grant: StateGrant) -> None:

@@ -73,6 +73,20 @@ def noted() -> Sequence[pulumi.ResourceTransformationArgs]:
     return _DECLARED.get(get_monitor(), ())
 
 
+def retained() -> frozenset[tuple[str, str]]:
+    """Return the types and names of the program's resources that Pulumi leaves in the cloud, by `retain_on_delete` of
+    their own or of a parent."""
+    by_resource = {args.resource: args for args in noted()}
+    found: set[tuple[str, str]] = set()
+    for args in noted():
+        above: pulumi.ResourceTransformationArgs | None = args
+        while above is not None and not above.opts.retain_on_delete:
+            above = by_resource.get(above.opts.parent) if above.opts.parent else None
+        if above is not None:
+            found.add((args.type_, args.name))
+    return frozenset(found)
+
+
 def names_of(own: Mapping[str, pulumi.Resource], state: State) -> dict[str, str]:
     """Return the names that the state has for resources of the program, by their roles. `own`: the resources."""
     names: dict[str, str] = {}

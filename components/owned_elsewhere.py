@@ -1,7 +1,8 @@
-"""Buckets and accounts of the program that another deployment of Slipway has made.
+"""Buckets and accounts of the program that another deployment of Slipway has made, or uses.
 
 Pulumi would change such a resource as the program declares it, and delete it together with the program's stack. The
 display name of an account names its deployment; a bucket's own name does, or the published catalogs of the project.
+These also tell who uses a resource that nobody has marked, such as one of another program.
 """
 
 from __future__ import annotations
@@ -82,6 +83,23 @@ def owner_of(subject: Subject, state: State) -> str:
     return "" if _is_own(label, state) else label
 
 
+def user_of(subject: Subject, state: State) -> str:
+    """Return the label of another deployment that uses a resource; empty for none, and if this one uses it too."""
+    users = _users(subject)
+    if isinstance(users, Unknown) or any(_is_own(label, state) for label in users):
+        return ""
+    return next(iter(users), "")
+
+
+def may_be_published(subject: Subject, state: State) -> bool:
+    """Return whether this deployment has a catalog in the project, or may have one."""
+    catalogs = _catalogs(subject.project)
+    if isinstance(catalogs, Unknown):
+        return True
+    owners = [each.owner for each in catalogs.values() if isinstance(each, PublishedCatalog)]
+    return any(_is_own(owner, state) for owner in owners if owner)
+
+
 def _owner_of_bucket(bucket: Subject) -> str:
     named = owner_in_name(bucket.name, bucket.project)
     if not named and not bucket.made:
@@ -94,13 +112,13 @@ def _owner_of_bucket(bucket: Subject) -> str:
     return users[0] if users and bucket.made else ""
 
 
-def _users(bucket: Subject) -> list[str] | Unknown:
-    """Return the labels of the deployments whose published catalogs need a bucket."""
-    catalogs = _catalogs(bucket.project)
+def _users(subject: Subject) -> list[str] | Unknown:
+    """Return the labels of the deployments whose published catalogs need a bucket or an account."""
+    catalogs = _catalogs(subject.project)
     if isinstance(catalogs, Unknown):
         return catalogs
     published = {name: each for name, each in catalogs.items() if isinstance(each, PublishedCatalog)}
-    needing = [each for name, each in published.items() if name == bucket.name or each.offers(bucket.name)]
+    needing = [each for name, each in published.items() if name == subject.name or each.offers(subject.name)]
     return [each.owner for each in needing if each.owner]
 
 
@@ -122,14 +140,42 @@ def _is_own(label: str, state: State) -> bool:
 def rejected(resource: str, subject: Subject, owner: str) -> ConfigError:
     """Return the error of a resource of the program that another deployment made."""
     deployment = words_of(owner)
-    argument = "work_bucket" if subject.type == BUCKET else "trainer"
-    removal = ""
+    fixes = [f"remove {resource} from the program, or choose another name"]
+    if subject.type == BUCKET:
+        fixes += [] if _has_catalog(subject) else [_use(subject)]
+    else:  # Its deployment would delete it.
+        fixes.append(f"for jobs of this program, choose another account: {deployment} deletes its own when it goes")
     if subject.urn:
         forget = forgetting(pulumi.get_stack(), subject.urn)
-        removal = f"\nremove it from the state as well, which deletes nothing:\n{forget}"
+        fixes.append(f"remove it from the state as well, which deletes nothing:\n{forget}")
     return ConfigError(
         f"{subject.words} belongs to {deployment}, so the resource is rejected",
         why=f"the program declares it as {resource}: Pulumi would change it, and delete it when {resource} is removed",
-        fix=f"remove {resource} from the program, or choose another name\n"
-        f"to use what exists, give a Workspace its name: `{argument}={subject.name!r}`{removal}",
+        fix="\n".join(fixes),
     )
+
+
+def used_elsewhere(resource: str, subject: Subject, user: str) -> ConfigError:
+    """Return the error of a resource of the program that exists, and that another deployment uses."""
+    deployment, identity = words_of(user), identity_in(user)
+    another = f"remove {resource} from the program, or choose another name"
+    if identity is not None and identity.project == pulumi.get_project():
+        another = "choose another name for each stack, such as one with `pulumi.get_stack()` in it"
+    return ConfigError(
+        f"{subject.words} is used by {deployment}, so the resource is rejected",
+        why=f"the program declares it as {resource}: Pulumi would fail to create it, as its name is in use (409), or, "
+        "with an import, change it and delete it together with this stack",
+        fix=f"{another}\n{_use(subject)}",
+    )
+
+
+def _has_catalog(bucket: Subject) -> bool:
+    catalogs = _catalogs(bucket.project)
+    return not isinstance(catalogs, Unknown) and bucket.name in catalogs
+
+
+def _use(subject: Subject) -> str:
+    argument, name = "work_bucket", subject.name
+    if subject.type == ACCOUNT:
+        argument, name = "trainer", subject.name.partition("@")[0]
+    return f"to use what exists, give a Workspace its name: `{argument}={name!r}`"

@@ -16,6 +16,7 @@ from slipway.base.errors import ConfigError
 from slipway.base.formatting import join
 from slipway.deploying.deployment.deletion_guard import GuardSubject, StackGuard
 from slipway.deploying.deployment.destruction import must_leave_none
+from slipway.deploying.deployment.own_resources import must_keep_own
 from slipway.deploying.deployment.shared_grants import by_member
 from slipway.deploying.deployment.summary import outliving
 from slipway.deploying.deployment.workspace_plan import trainer_owner
@@ -31,7 +32,7 @@ from .engine import EngineRun, destroys
 from .group import prefix
 from .leaving import Leaving
 from .member import Member
-from .namesakes import noted
+from .namesakes import noted, retained
 from .workspace_resources import leave_grants, stand_in
 
 
@@ -55,6 +56,7 @@ class TakenOut(Leaving):
         """Take what the state has of it."""
         self.prefix, place, stack = self.share
         super().__init__(os.environ, stack, place, part)
+        self.retained = retained()
         if not self._destroys:
             self.grace.began_with(None, "")  # The program goes on, without any name of the workspace's.
 
@@ -81,6 +83,8 @@ class TakenOut(Leaving):
         self._must_be_own()
         if self._run.world is None:
             must_leave_none(self)
+            if self._destroys:
+                must_keep_own(self)
         out = "down" if self._destroys else "out"
         stays = f"{self.title} can't be taken {out}, so nothing was changed"
         then = "then again" if self._destroys else f"then again, or put {self.title} back"

@@ -8,6 +8,8 @@ from slipway.base.errors import PolicyError, ResourceError
 from slipway.base.formatting import join
 from slipway.google.jobs import VertexJob
 from slipway.google.live import InUse, Unknown
+from slipway.model.identity import words_of
+from slipway.model.labels import STACK_LABEL
 
 UNLISTED = "machines are in use by a job that the lists do not show yet"
 _CANCELLED = "deleting the cluster would cancel what runs on it"
@@ -26,6 +28,8 @@ def _losses(use: InUse) -> str:
         cluster = job.persistent_resource_id
         is_ours = bool(cluster) if use.clusters is None else cluster in use.clusters
         name = f"{job.display_name} on {cluster}" if cluster else job.display_name
+        if not is_ours and job.labels.get(STACK_LABEL):
+            name = f"{name} of {words_of(job.labels[STACK_LABEL])}"
         losses.setdefault(_CANCELLED if is_ours else _LOST, []).append(name)
     return "; ".join(f"{', '.join(losses[why])}: {why}" for why in (_CANCELLED, _LOST) if why in losses)
 

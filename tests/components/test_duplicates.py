@@ -137,3 +137,16 @@ def test_two_workspaces_have_clusters_of_one_name_below_parents_of_two_types_onl
         assert len([each for each in program(Speech) if each.type == "slipway:index:PersistentResource"]) == 2
         with pytest.raises(pulumi.RunError, match=r"(?s)PersistentResource cpu is declared twice"):
             program(Vision)
+
+
+def test_a_name_in_two_workspaces_is_rejected_as_pulumis_and_named_after_the_workspace() -> None:
+    def program() -> None:
+        for name in ("us", "eu"):
+            ground = workspace(name)
+            cluster(workspace=ground)
+
+    words = (
+        r"(?s)PersistentResource research is declared twice.*Pulumi identifies a component by its type, its name and"
+        r'.*put the workspace into the name: PersistentResource\("eu-research", …\)'
+    )
+    refused(program, words)

@@ -286,7 +286,7 @@ def test_what_exists_and_left_the_state_is_imported_first(own: Callable[[], Any]
             declared(program, preview=preview)
         with deployed((type_, name)):
             declared(program, preview=preview)
-        with knowing(State()):
+        with knowing(State()), pytest.raises(pulumi.RunError, match="exists, and the state of"):
             declared(program, preview=preview)
     finally:
         CURRENT.reset(token)

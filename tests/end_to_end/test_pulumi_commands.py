@@ -66,6 +66,11 @@ def published(checkout: Checkout) -> Any:
     return checkout.cloud.rest("GET", f"/storage/v1/b/{PROJECT}-slipway--trial--ml-catalog/o/catalog.json?alt=media")
 
 
+def objects(checkout: Checkout) -> list[str]:
+    listed = checkout.cloud.every(f"/storage/v1/b/{PROJECT}-slipway--trial--ml-catalog/o", "items")
+    return sorted(each["name"] for each in listed)
+
+
 def state(checkout: Checkout, *arguments: str) -> Done:
     return checkout.run("pulumi", "state", *arguments, "--yes", "--non-interactive", role="deployer")
 
@@ -143,6 +148,11 @@ def test_no_replacement_by_pulumi_takes_a_cluster_a_catalog_or_a_role(checkout: 
     granted = roles(checkout)
     done = checkout.pulumi("up", "--replace", urn_of(checkout, f"::ml-submit-{PEOPLE}"))
     assert done.code == 0 and granted and sorted(roles(checkout)) == sorted(granted), done.said
+    creation = urn_of(checkout, ":BucketObject::ml-creation")
+    assert state(checkout, "taint", "--stack", "trial", creation).code == 0
+    for options in ((), ("--replace", creation), ("--target-replace", creation)):
+        done = checkout.pulumi("up", *options)
+        assert done.code == 0 and objects(checkout) == ["catalog.json", "clusters/asked-for.json"], done.said
 
     # A part of an edit publishes no cluster that does not exist.
     declare(checkout, generation=2)

@@ -192,3 +192,25 @@ def urns(checkout: Checkout) -> set[str]:
     """Return what a destruction would delete."""
     every = {str(each["urn"]) for each in checkout.resources()}
     return {urn for urn in every if "::pulumi:" not in urn}
+
+
+def test_a_destruction_of_a_target_takes_no_role_that_the_other_one_needs(
+    tmp_path: Path, cloud: LocalCloud, new_checkout: NewCheckout
+) -> None:
+    dev, prod = (new_checkout(tmp_path / name, cloud, name) for name in ("dev", "prod"))
+    submitters(prod, TEAM)
+    dev.write(workspace={"submitters": [TEAM]})
+    prod.up()
+    dev.up()
+    (cluster,) = (urn for urn in urns(dev) if ":AiPersistentResource::" in urn)
+    kept = urns(dev)
+    target = ("--target", cluster, "--target-dependents")
+    refused = dev.pulumi("destroy", *target)
+    assert refused.code != 0 and urns(dev) == kept, refused.said
+    assert "make destroy STACK=dev takes all down" in refused.said, refused.said
+    assert "with --target: the same command with SLIPWAY_PURPOSE=destroy before it" in refused.said, refused.said
+    done = dev.pulumi("destroy", *target, SLIPWAY_PURPOSE="destroy")
+    assert done.code == 0 and dev.clusters() == {}, done.said
+    assert any("IAMMember::" in urn for urn in urns(dev)) and on_project(dev, TEAM) == ALL
+    dev.up()
+    assert urns(dev) == kept and len(dev.clusters()) == 1

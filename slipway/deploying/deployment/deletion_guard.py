@@ -12,6 +12,7 @@ from threading import Lock
 from slipway.authoring.stack.stack import Stack
 from slipway.base.errors import PolicyError
 from slipway.base.formatting import join, span
+from slipway.deploying.deployment.others_jobs import jobs_of_others, kept_by_their_catalogs
 from slipway.deploying.deployment.removal import GracePeriod
 from slipway.deploying.deployment.shared_grants import (
     dropped,
@@ -156,6 +157,8 @@ class StackGuard:
     prefix: str = ""
     #: The stacks that are taken down at once, itself among them: what they need goes with them.
     together: Collection[str] = ()
+    #: The types and logical names of resources of the program itself that the engine leaves in the cloud.
+    retained: Collection[tuple[str, str]] = ()
     #: Returns the clusters that the running deployment declares, by id, with the effect on each.
     declared_clusters: Callable[[], Mapping[str, str]] = dict
     #: The deletion of its catalog has begun, with which a destruction begins.
@@ -222,11 +225,20 @@ class StackGuard:
         uses = all_or_unknown(use if isinstance(use, Unknown) else (use,) for use in answers)
         if isinstance(uses, Unknown):
             return uses
-        return InUse(
+        whole = InUse(
             jobs=tuple(job for use in uses for job in use.jobs),
             busy_without_job=tuple(id_ for use in uses for id_ in use.busy_without_job),
             clusters=frozenset(id_ for use in uses for id_ in use.clusters or ()),
         )
+        return self._without_others(whole)
+
+    def _without_others(self, use: InUse) -> InUse:
+        """Return a use without the jobs of other deployments that need nothing which goes with the stack."""
+        others = jobs_of_others(use, self._known, {self.stack, *self.together})
+        if not others:
+            return use
+        kept = kept_by_their_catalogs(others, self._known, neighbours(self.reader(self.place)))
+        return replace(use, jobs=tuple(job for job in use.jobs if job not in kept))
 
     def need(self, grants: Collection[StateGrant]) -> tuple[SharedGrant, ...]:
         """Return those of the stack's grants that another stack needs by now, or may need."""

@@ -101,8 +101,9 @@ def must_keep_roles(guard: StackGuard) -> None:
         raise PolicyError(
             f"{guard.origin.whole()} is not taken down: the roles of {join(stay)} would go, and another stack of the "
             "project may need them",
-            why="without SLIPWAY_PURPOSE the engine deletes all that the state has",
-            fix=f"{guard.origin.command('destroy')}, which leaves what others need{inline}",
+            why="without SLIPWAY_PURPOSE the engine deletes all that the state has, and it does not tell of --target",
+            fix=f"{guard.origin.command('destroy')} takes all down, and leaves what others need{inline}\n"
+            "with --target: the same command with SLIPWAY_PURPOSE=destroy before it, which deletes the targets alone",
         )
 
 

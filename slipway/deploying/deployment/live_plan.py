@@ -9,7 +9,7 @@ from datetime import datetime
 
 from slipway.authoring.stack.stack import Stack
 from slipway.base.clock import poll, right_time, wrong_clock
-from slipway.base.errors import ConfigError, PolicyError, ResourceError, WaitTimeout
+from slipway.base.errors import ConfigError, Fault, PolicyError, ResourceError, WaitTimeout
 from slipway.base.formatting import join, span
 from slipway.deploying.deployment.plan import Plan, Waits, plan
 from slipway.deploying.deployment.schedule import wait_for_quota
@@ -228,15 +228,24 @@ def _refuse_change(stack: Stack, live: Live, declared: Declared, environ: Mappin
 
 
 def _problems(stack: Stack, live: Live, decided: Plan, known: State | Unknown) -> list[str]:
-    """Return the reasons why a plan can't be decided. Raises ConfigError."""
+    """Return the reasons why a plan can't be decided. Raises ConfigError for names that are others'."""
     before = _NOTHING if isinstance(known, Unknown) else known
-    taken = [*_taken(live, stack, before), *_lent(live, stack, before)]
+    _refuse_names(_foreign(live.buckets, stack) or [*_taken(live, stack, before), *_lent(live, stack, before)])
     _refuse_elsewhere(live, stack)
-    unread = [*(taken or decided.problems), *_unread(live.buckets), *_unread(live.service_accounts)]
-    problems = _foreign(live.buckets, stack) or unread
+    problems = [*decided.problems, *_unread(live.buckets), *_unread(live.service_accounts)]
     if isinstance(known, Unknown) and not live.skipped:
         problems.append(f"can't tell what the stack has already, from {known}")
     return problems
+
+
+def _refuse_names(mistakes: list[Fault]) -> None:
+    """Raise ConfigError for declared buckets and accounts that are others'."""
+    if mistakes:
+        raise ConfigError(
+            f"{join(mistake.what for mistake in mistakes)}, so nothing was changed",
+            why="\n".join(mistake.why for mistake in mistakes),
+            fix="\n".join(mistake.fix for mistake in mistakes),
+        )
 
 
 def _refuse_problems(stack: Stack, problems: list[str]) -> None:
@@ -338,8 +347,8 @@ def _granted(known: State, project: str) -> Mapping[str, tuple[Holder, str]]:
     return holders
 
 
-def _taken(live: Live, stack: Stack, known: State) -> list[str]:
-    """Return the problem of a declared catalog bucket that is another stack's. Raises ConfigError where this stack's
+def _taken(live: Live, stack: Stack, known: State) -> list[Fault]:
+    """Return the fault of a declared catalog bucket that is another stack's. Raises ConfigError where this stack's
     own catalog bears another's name."""
     whose = live.catalog.identity if isinstance(live.catalog, PublishedCatalog) else None
     if whose is None or whose.label == stack.identity.label:
@@ -347,18 +356,31 @@ def _taken(live: Live, stack: Stack, known: State) -> list[str]:
     if known.catalog_bucket:
         raise renamed(whose.label, stack.identity.label, stack.origin, known)
     bucket = stack.workspace.catalog_bucket
-    lent = f"bucket gs://{bucket} has the catalog of {whose.words}, whose submitters would get the one of {stack.name}"
-    fix = f"name another catalogBucket, or, if {whose.words} no longer exists, delete gs://{bucket}/catalog.json"
-    return [f"{lent}; {fix}"]
+    return [
+        Fault(
+            f"bucket gs://{bucket} has the catalog of {whose.words}",
+            f"the submitters of {whose.words} would get the catalog of {stack.name}",
+            f"name another bucket: {stack.origin.place('slipway:workspace.catalogBucket')}\n"
+            f"or, if {whose.words} no longer exists, delete gs://{bucket}/catalog.json",
+        )
+    ]
 
 
-def _lent(live: Live, stack: Stack, known: State) -> list[str]:
+def _lent(live: Live, stack: Stack, known: State) -> list[Fault]:
+    """Return a fault for each declared account that another stack of Slipway made."""
     if isinstance(live.service_accounts, Unknown):
         return []
     ours = {account.name for account in known.accounts}
+    usual = trainer_email(stack.workspace.trainer, stack.project)
     return [
-        f"account {address} is the trainer of {words_of(whose)}, and would be deleted with {stack.name}; name another "
-        f"one, or, if that stack no longer exists: gcloud iam service-accounts update {address} --display-name=trainer"
+        Fault(
+            f"account {address} is the trainer of {words_of(whose)}",
+            f"account {address} would be deleted with {stack.name}",
+            "name another account: "
+            f"{stack.origin.place('slipway:workspace.trainer' if address == usual else 'slipway:trainers')}\n"
+            f"or, if {words_of(whose)} no longer exists: "
+            f"gcloud iam service-accounts update {address} --display-name=trainer",
+        )
         for address, called in live.service_accounts.items()
         if address not in ours and (whose := trainer_owner(called)) not in ("", stack.identity.label)
     ]
@@ -377,14 +399,19 @@ def _refuse_elsewhere(live: Live, stack: Stack) -> None:
             )
 
 
-def _foreign(buckets: object, stack: Stack) -> list[str]:
-    """Return the problem of a name that another project's bucket has. Its catalog is another's too, and goes unsaid."""
+def _foreign(buckets: object, stack: Stack) -> list[Fault]:
+    """Return the fault of a name that another project's bucket has. Its catalog is another's too, and goes unsaid."""
     if not isinstance(buckets, Unknown) or not buckets.foreign:
         return []
     key = "catalogBucket" if buckets.on == f"gs://{stack.workspace.catalog_bucket}" else "workBucket"
-    taken = f"{buckets.on} is another project's bucket, as names of buckets are one for all of Google Cloud"
-    shared = "two stacks share a default name if the names of their projects and stacks join to the same text"
-    return [f"{taken} ({shared}); name another {key}: {stack.origin.place('slipway:workspace')}"]
+    return [
+        Fault(
+            f"{buckets.on} is another project's bucket",
+            "names of buckets are one for all of Google Cloud (two stacks share a default name if the names of their "
+            "projects and stacks join to the same text)",
+            f"name another bucket: {stack.origin.place(f'slipway:workspace.{key}')}",
+        )
+    ]
 
 
 def _unread(part: object) -> list[str]:

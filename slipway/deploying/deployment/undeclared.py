@@ -25,7 +25,7 @@ from slipway.google.snapshot import neighbours
 from slipway.google.unfinished_jobs import must_be_idle, ways_out
 from slipway.model.labels import STACK_LABEL
 from slipway.model.origin import Origin
-from slipway.model.state import CLUSTER, OBJECT, RESERVATION, State, StateEntry
+from slipway.model.state import ACCOUNT, BUCKET, CLUSTER, OBJECT, RESERVATION, State, StateEntry
 from slipway.model.state_refusals import belongs_elsewhere, forgetting, second_entries
 
 _DEFAULT_NAME = re.compile(rf"(?P<label>.+--.+)-({CATALOG}|{WORK})(-[a-z]+-[a-z]+[0-9]+)?")
@@ -57,10 +57,15 @@ def undeclared_entries(known: State, own: OwnNames) -> tuple[StateEntry, ...]:
 
 
 def second_entries_of(entries: Collection[StateEntry], known: State) -> list[StateEntry]:
-    """Return the undeclared entries of what a component has by another entry."""
-    inside = [entry for entry in known.entries if entry.parent]
-    names = {(entry.type, entry.name) for entry in inside if not entry.grant}
-    rights = {right_of(entry.grant) for entry in inside if entry.grant}
+    """Return the undeclared entries of what the program has by another entry, in a component of Slipway or not."""
+    urns = {entry.urn for entry in entries}
+    declared = [entry for entry in known.entries if entry.urn not in urns]
+    names = {(entry.type, entry.name) for entry in declared if not entry.grant}
+    rights = {right_of(entry.grant) for entry in declared if entry.grant}
+    # Those in components of the program itself are no entries.
+    for urn, name in known.lent.items():
+        if urn not in urns:
+            names.update(((BUCKET, name), (ACCOUNT, name)))
     return [
         entry
         for entry in entries
@@ -69,7 +74,7 @@ def second_entries_of(entries: Collection[StateEntry], known: State) -> list[Sta
 
 
 def refuse_second_entries(entries: Collection[StateEntry], known: State, origin: Origin) -> None:
-    """Raise ConfigError for undeclared entries of what a component has by another entry."""
+    """Raise ConfigError for undeclared entries of what the program has by another entry."""
     doubles = second_entries_of(entries, known)
     if doubles:
         urns = [entry.urn for entry in doubles]
@@ -145,7 +150,7 @@ def _owner(entry: StateEntry, owners: Owners, labels: Collection[str], project: 
         for bucket, catalog in {} if isinstance(catalogs, Unknown) else catalogs.items():
             if not isinstance(catalog, PublishedCatalog) or catalog.owner in labels:
                 continue
-            if _needs(bucket, catalog, entry, entry.project or project):
+            if is_needed_by(bucket, catalog, entry, entry.project or project):
                 return catalog.owner
     return owner_in_name(entry.name, entry.project or project) if entry.made else None
 
@@ -157,7 +162,7 @@ def owner_in_name(bucket: str, project: str) -> str:
     return match["label"] if match else ""
 
 
-def _needs(bucket: str, catalog: PublishedCatalog, entry: StateEntry, project: str) -> bool:
+def is_needed_by(bucket: str, catalog: PublishedCatalog, entry: StateEntry, project: str) -> bool:
     """Return whether a catalog, which is in this bucket, needs what an entry stands for. `project`: the entry's."""
     whole = catalog.whole
     is_elsewhere = whole is not None and whole.project != project

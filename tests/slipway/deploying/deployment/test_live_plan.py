@@ -112,10 +112,10 @@ def test_another_stacks_catalog_is_not_overwritten(seen: Seen, catalog: Publishe
     if not fails:
         read_plan()
         return
-    with pytest.raises(ResourceError) as error:
+    with pytest.raises(ConfigError) as error:
         read_plan()
-    assert "gs://acme-catalog has the catalog of stack prod" in error.value.why
-    assert "delete gs://acme-catalog/catalog.json" in error.value.why
+    assert "gs://acme-catalog has the catalog of stack prod" in error.value.what
+    assert "delete gs://acme-catalog/catalog.json" in error.value.fix
 
 
 @pytest.mark.parametrize(
@@ -126,13 +126,14 @@ def test_the_name_of_another_projects_bucket_is_said_to_be_taken(seen: Seen, buc
     """No role of this project helps, and its catalog is another's as well."""
     denied = Unknown("denied", "storage.googleapis.com", "roles/storage.bucketViewer", on=f"gs://{bucket}")
     seen.live = replace(LIVE, buckets=replace(denied, foreign=True), catalog=denied)
-    with pytest.raises(ResourceError) as error:
+    with pytest.raises(ConfigError) as error:
         read_plan()
+    assert error.value.what == f"gs://{bucket} is another project's bucket, so nothing was changed"
     assert error.value.why == (
-        f"gs://{bucket} is another project's bucket, as names of buckets are one for all of Google Cloud "
-        "(two stacks share a default name if the names of their projects and stacks join to the same text); "
-        f"name another {key}: stacks/Pulumi.dev.yaml, slipway:workspace"
+        "names of buckets are one for all of Google Cloud "
+        "(two stacks share a default name if the names of their projects and stacks join to the same text)"
     )
+    assert error.value.fix == f"name another bucket: stacks/Pulumi.dev.yaml, slipway:workspace.{key}"
     seen.live = replace(LIVE, buckets=denied)
     with pytest.raises(ResourceError, match=r"it needs roles/storage\.bucketViewer"):
         read_plan()
@@ -206,9 +207,11 @@ def test_another_stacks_trainer_is_not_adopted(seen: Seen, called: str, ours: bo
     if not fails:
         read_plan(known=known)
         return
-    with pytest.raises(ResourceError) as error:
+    with pytest.raises(ConfigError) as error:
         read_plan(known=known)
-    assert address in error.value.why and "trainer of stack prod" in error.value.why
+    assert f"account {address} is the trainer of stack prod" in error.value.what
+    assert "name another account: stacks/Pulumi.dev.yaml, slipway:workspace.trainer" in error.value.fix
+    assert "destroy" not in error.value.fix
 
 
 def test_a_stack_whose_state_can_not_be_told_is_not_deployed() -> None:

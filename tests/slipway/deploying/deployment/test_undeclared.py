@@ -171,3 +171,19 @@ def test_entries_of_two_owners_are_refused_in_one_error() -> None:
     owners = Owners({"acme": {CATALOG_BUCKET: PUBLISHED, "speech": ours}})
     said = rejected(read(entries), owners)
     assert all(text in said for text in ("gs://lake belongs", "gs://acme-data belongs", "::data' --force"))
+
+
+@pytest.mark.parametrize("type_", [BUCKET, ACCOUNT])
+def test_a_second_entry_of_a_resource_of_the_program_is_rejected(type_: str) -> None:
+    """As after a rename without an alias and `pulumi import`: Pulumi would delete what the program declares."""
+    body = {"type": type_, "outputs": {"name": "lake", "email": "fit@acme.iam.gserviceaccount.com"}}
+    ends = ("::results", "::former")
+    known = read({f"urn:pulumi:dev::reg-infra::{type_}{end}": body for end in ends})
+    own = replace(OWN, declared=[(type_, "results")])
+    with pytest.raises(ConfigError, match="is in the state a second time") as rejection:
+        refuse_second_entries(undeclared_entries(known, own), known, Program("dev", "reg"))
+    assert f"{type_}::former' --force" in str(rejection.value) and "::results'" not in str(rejection.value)
+    both = replace(OWN, declared=[(type_, "results"), (type_, "former")])
+    refuse_second_entries(undeclared_entries(known, both), known, Program("dev", "reg"))
+    none = replace(OWN, declared=[])
+    refuse_second_entries(undeclared_entries(known, none), known, Program("dev", "reg"))
