@@ -16,14 +16,16 @@ from slipway.deploying.deployment.workspace_plan import trainer_email
 from slipway.model.state import ACCOUNT, BUCKET, State
 
 from .engine import destroys, fail, known
+from .former_names import Declared, former_names, has_unknown_alias
 from .import_commands import import_command
 from .owned_elsewhere import Subject, existing, in_state, may_be_published, owner_of, rejected, used_elsewhere, user_of
-from .second_names import refuse_second_name
+from .second_names import has_entry
 
 
-def refuse_existing(args: pulumi.ResourceTransformationArgs) -> None:
+def refuse_existing(args: pulumi.ResourceTransformationArgs, declared: Declared) -> None:
     """End the program if it declares a bucket or an account that another deployment made or uses, or one that exists
-    and that the state of the stack does not have."""
+    and that the state of the stack does not have, or has under another name. `declared`: what the program has declared
+    so far."""
     # Asked in a destruction, Pulumi would note a provider in an empty state: `refuse_owned` checks the entries then.
     if destroys() or args.type_ not in (BUCKET, ACCOUNT) or args.opts.id:
         return
@@ -33,15 +35,12 @@ def refuse_existing(args: pulumi.ResourceTransformationArgs) -> None:
     entry, name = in_state(args, state), _name(args)
     if entry is not None:
         _refuse_owned(args, entry, state)
-    if not name or (entry is not None and entry.name == name):
+    if not name or has_entry(args, name, state, declared):
         return
-    has_alias = _had_other_name(args.opts)
-    if not has_alias:
-        refuse_second_name(args, name, state)
     # Pulumi would replace the resource of an entry by one of the new name.
     if args.opts.import_ or entry is not None:
         _refuse_used(args, existing(args.type_, name, _project(args)), state)
-    elif not (has_alias or (args.type_, args.name) in state.names or _recovers(state)):
+    elif not (_had_other_name(args, declared) or (args.type_, args.name) in state.names or _recovers(state)):
         _refuse_created(args, existing(args.type_, name, _project(args)), state)
 
 
@@ -76,10 +75,9 @@ def _has_part(state: State) -> bool:
     return bool(state.catalogs) or any(not type_.startswith("pulumi:") for type_, _ in state.names)
 
 
-def _had_other_name(opts: pulumi.ResourceOptions) -> bool:
-    """Return whether a resource may have another name in the state. The provider's own aliases give former types."""
-    aliases = opts.aliases or ()
-    return any(not isinstance(alias, pulumi.Alias) or isinstance(alias.name, str) for alias in aliases)
+def _had_other_name(args: pulumi.ResourceTransformationArgs, declared: Declared) -> bool:
+    """Return whether a resource may have another name in the state, or another parent there."""
+    return has_unknown_alias(args) or bool(former_names(args, declared))
 
 
 def _project(args: pulumi.ResourceTransformationArgs) -> str:
@@ -89,9 +87,9 @@ def _project(args: pulumi.ResourceTransformationArgs) -> str:
 
 def _name(args: pulumi.ResourceTransformationArgs) -> str:
     """Return the name of a bucket or the address of an account; empty if the program does not give it as text."""
-    given = args.props.get("name" if args.type_ == BUCKET else "account_id")
+    given, imported = args.props.get("name" if args.type_ == BUCKET else "account_id"), args.opts.import_
     if not isinstance(given, str):
-        return ""
+        return imported.rpartition("/")[2] if isinstance(imported, str) else ""
     return given if args.type_ == BUCKET else trainer_email(given, _project(args))
 
 

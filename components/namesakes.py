@@ -54,7 +54,7 @@ def _note(args: pulumi.ResourceTransformationArgs) -> pulumi.ResourceTransformat
         refuse_cluster(args)
     if isinstance(args.opts.parent, Member):
         return None
-    refuse_existing(args)
+    refuse_existing(args, noted())
     return keep_lent(args)
 
 
@@ -74,15 +74,16 @@ def noted() -> Sequence[pulumi.ResourceTransformationArgs]:
 
 
 def retained() -> frozenset[tuple[str, str]]:
-    """Return the types and names of the program's resources that Pulumi leaves in the cloud, by `retain_on_delete` of
-    their own or of a parent."""
+    """Return the types and names of the program's resources that Pulumi leaves in the cloud: by `retain_on_delete` of
+    their own or of a parent, or because the program reads them alone, as by `Bucket.get`."""
     by_resource = {args.resource: args for args in noted()}
     found: set[tuple[str, str]] = set()
     for args in noted():
         above: pulumi.ResourceTransformationArgs | None = args
-        while above is not None and not above.opts.retain_on_delete:
+        while above is not None and above.opts.retain_on_delete is None:
             above = by_resource.get(above.opts.parent) if above.opts.parent else None
-        if above is not None:
+        is_left = above is not None and above.opts.retain_on_delete
+        if is_left or args.opts.id is not None:
             found.add((args.type_, args.name))
     return frozenset(found)
 

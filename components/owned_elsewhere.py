@@ -22,6 +22,7 @@ from slipway.model.identity import Identity, identity_in, words_of
 from slipway.model.state import ACCOUNT, BUCKET, State
 from slipway.model.state_refusals import forgetting
 
+from .former_names import is_entry_of
 from .live_reading import found_resource, reader_of
 from .world import mocked
 
@@ -58,8 +59,8 @@ def refuse_owned(declared: Iterable[pulumi.ResourceTransformationArgs], state: S
 def in_state(args: pulumi.ResourceTransformationArgs, state: State) -> Subject | None:
     """Return a resource of the program as the state has it; None if it does not."""
     project = pulumi.Config("gcp").get("project") or ""
-    for entry in state.entries:
-        if (entry.type, entry.logical, entry.parent) == (args.type_, args.name, ""):
+    for entry in state.outside:
+        if is_entry_of(args, entry):
             return Subject(entry.type, entry.name, entry.project or project, entry.marked, entry.made, entry.urn)
     return None
 

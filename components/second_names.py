@@ -1,4 +1,5 @@
-"""Buckets and accounts of the program that its state has under another name, as after a rename without an alias.
+"""Buckets and accounts of the program that its state has under another name or with another parent, as after a rename
+without an alias.
 
 Pulumi would create such a resource a second time, which fails. After an import it would delete the resource by the
 former entry, which the program no longer declares.
@@ -6,55 +7,56 @@ former entry, which the program no longer declares.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pulumi
 
 from slipway.base.errors import ConfigError
-from slipway.model.state import BUCKET, State
+from slipway.model.state import BUCKET, State, StateEntry
 
 from .engine import fail
+from .former_names import Declared, is_entry_of, may_be_entry_of, parent_type
 
 
-def refuse_second_name(args: pulumi.ResourceTransformationArgs, name: str, state: State) -> None:
-    """End the program if the state has a resource of the program under another name. `name`: the bucket's name, or the
-    account's address; empty if unknown."""
-    if not name:
-        return
-    for urn, is_own in _entries(args.type_, name, state):
-        if _logical(urn) != args.name:
-            fail(_second_name(args, name, urn, is_own=is_own))
+def has_entry(args: pulumi.ResourceTransformationArgs, name: str, state: State, declared: Declared) -> bool:
+    """Return whether the state has a resource of the program, by its name or an alias. End the program if it has the
+    resource only under another name, or with another parent, and no alias tells that.
+
+    `name`: the bucket's name, or the account's address. `declared`: what the program has declared so far.
+    """
+    entries = [each for each in (*state.entries, *state.nested) if (each.type, each.name) == (args.type_, name)]
+    managed = [entry for entry in entries if not _is_read(entry, declared)]
+    known = [each for each in managed if is_entry_of(args, each) or may_be_entry_of(args, each, declared)]
+    if managed and not known:
+        fail(_second_name(args, name, managed[0], is_own=managed[0] in state.outside))
+    return bool(known)
 
 
-def _entries(type_: str, name: str, state: State) -> Iterator[tuple[str, bool]]:
-    """Yield the URNs of what has this name in the cloud, and whether the program itself declared it."""
-    for entry in state.entries:
-        if (entry.type, entry.name) == (type_, name):
-            yield entry.urn, not entry.parent
-    for urn, lent in state.lent.items():
-        if lent == name:
-            yield urn, True
+def _is_read(entry: StateEntry, declared: Declared) -> bool:
+    """Return whether an entry is of what the program reads, as by `Bucket.get`: Pulumi never deletes that."""
+    return any(each.opts.id is not None and is_entry_of(each, entry) for each in declared)
 
 
-def _logical(urn: str) -> str:
-    return urn.split("::", 3)[-1]
-
-
-def _second_name(args: pulumi.ResourceTransformationArgs, name: str, urn: str, *, is_own: bool) -> ConfigError:
-    former = _logical(urn)
+def _second_name(args: pulumi.ResourceTransformationArgs, name: str, entry: StateEntry, *, is_own: bool) -> ConfigError:
     subject = f"bucket gs://{name}" if args.type_ == BUCKET else f"account {name}"
     again = f"remove {args.name} from the program, or choose another name"
+    place = f"under the name {entry.logical}"
+    if entry.logical == args.name:
+        place = f"below a component of type {entry.parent}" if entry.parent else "outside of any component"
     fix = again
     if is_own:
-        alias = f"opts=pulumi.ResourceOptions(aliases=[pulumi.Alias(name={former!r})])"
-        fix = (
-            f"if you renamed the resource: give it `{alias}`"
-            f"\nor rename its entry:\npulumi state rename --stack {pulumi.get_stack()} '{urn}' {args.name}"
-            f"\nif the program declares {former} as well: {again}"
-        )
+        fix = f"{_ways(args, entry)}\nif the program declares {entry.logical} as well: {again}"
     return ConfigError(
-        f"{subject} is in the state under the name {former}, so Slipway changed nothing",
+        f"{subject} is in the state {place}, so Slipway changed nothing",
         why=f"the program declares it as {args.name}: Pulumi would create it again, which fails, as its name is in use "
         "(409); after an import it would delete it by the former entry",
         fix=fix,
     )
+
+
+def _ways(args: pulumi.ResourceTransformationArgs, entry: StateEntry) -> str:
+    """Return how Pulumi is told of a former name, or of a former parent, which no command changes."""
+    if entry.parent != parent_type(args):
+        alias = f"opts=pulumi.ResourceOptions(aliases=[{entry.urn!r}])"
+        return f"if you gave the resource another parent: give it `{alias}`, beside its other options"
+    alias = f"opts=pulumi.ResourceOptions(aliases=[pulumi.Alias(name={entry.logical!r})])"
+    rename = f"pulumi state rename --stack {pulumi.get_stack()} '{entry.urn}' {args.name}"
+    return f"if you renamed the resource: give it `{alias}`\nor rename its entry:\n{rename}"

@@ -6,13 +6,13 @@ import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 
-import pulumi
 from pulumi.runtime.settings import get_root_resource
 
 from slipway.base.errors import SlipwayError
 from slipway.deploying.deployment.strays import OwnNames, refuse_strays, strays
 from slipway.deploying.deployment.undeclared import (
     Owners,
+    own_second_entries,
     raise_together,
     read_owners,
     refuse_needed,
@@ -28,6 +28,7 @@ from slipway.model.origin import Origin
 from slipway.model.state import CLUSTER, State, StateEntry
 
 from .engine import EngineRun, destroys
+from .former_names import former_names, parent_type
 from .group import prefix
 from .member import Member
 from .namesakes import noted
@@ -46,7 +47,9 @@ def refuse_foreign(run: EngineRun, origin: Origin, components: Sequence[Member] 
     entries = [entry for entry in undeclared_entries(run.state, own) if entry.urn not in reported]
     reads = bool(entries) and not (run.preview and os.environ.get("SLIPWAY_LIVE"))
     checks = [partial(refuse_strays, run.state, own, origin)]
-    checks.append(partial(refuse_second_entries, entries, run.state, origin))
+    doubles = [entry for entry in own_second_entries(run.state, own) if entry.urn not in reported]
+    second = list(dict.fromkeys([*entries, *doubles]))
+    checks.append(partial(refuse_second_entries, second, run.state, origin))
     if destroys():
         checks.append(partial(refuse_owned, noted(), run.state))
     if reads:
@@ -65,6 +68,7 @@ def _own_names(run: EngineRun, state: State, components: Sequence[Member]) -> Ow
         labels=[run.identity(name).label for name in ("", *sorted(workspaces))],
         # The host of a program in another language does not see the program's own resources.
         declared=None if get_root_resource() is None else list(_declared()),
+        present=[(each.type_, each.name, parent_type(each)) for each in noted()],
     )
 
 
@@ -89,10 +93,8 @@ def _declared() -> Iterator[tuple[str, str]]:
         if isinstance(each.opts.parent, Member):
             continue
         yield each.type_, each.name
-        for alias in each.opts.aliases or ():
-            former = alias.name if isinstance(alias, pulumi.Alias) else alias
-            if isinstance(former, str):
-                yield each.type_, former.rpartition("::")[2]
+        for former in former_names(each, noted()):
+            yield each.type_, former
 
 
 def _owners(run: EngineRun, entries: Sequence[StateEntry]) -> Owners:

@@ -175,6 +175,8 @@ class State:
     #: The entries of what workspaces, catalogs and clusters have in the cloud, whatever the entries are called. All
     #: of the program, also in a part. Not compared, as the fields above are made of the same.
     entries: tuple[StateEntry, ...] = field(default=(), compare=False)
+    #: The entries of buckets and accounts in components of the program itself; not compared either.
+    nested: tuple[StateEntry, ...] = field(default=(), compare=False)
     #: The types and logical names of all that the program has in the state; not compared either.
     names: frozenset[tuple[str, str]] = field(default=frozenset(), compare=False)
 
@@ -182,6 +184,11 @@ class State:
     def creation(self) -> bool:
         """Return whether the stack has the object that lists the clusters made last."""
         return bool(self.creations)
+
+    @property
+    def outside(self) -> tuple[StateEntry, ...]:
+        """The entries of the program's own resources, which no component of Slipway's declares."""
+        return (*(entry for entry in self.entries if not entry.parent), *self.nested)
 
     def regions_beside(self, region: str) -> tuple[str, ...]:
         """Return the other regions than the stack's where its clusters are, or may be."""
@@ -281,7 +288,8 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
         workspace=_facts(components),
         checks=_checks(parsed),
         other_regions=_other_regions(parsed),
-        entries=tuple(_entries(parsed, generations)),
+        entries=tuple(_entries(filter(_is_declared, parsed), generations)),
+        nested=tuple(_entries(filter(_is_nested, parsed), ())),
         names=frozenset((resource.type, resource.name) for resource in parsed),
     )
 
@@ -290,8 +298,6 @@ def _entries(resources: Iterable[_Resource], generations: Iterable[_Resource]) -
     """Yield the entries. One without a name of the cloud's was never made."""
     stacks = {generation.name: generation.text("stack") for generation in generations}
     for resource in resources:
-        if resource.parent not in _DECLARED_BY.get(resource.type, ()):
-            continue
         grant = _grant(resource)
         name = _name_in_cloud(resource)
         if not name and not grant:
@@ -308,6 +314,17 @@ def _entries(resources: Iterable[_Resource], generations: Iterable[_Resource]) -
             region=resource.text("location"),
             made=resource.type == BUCKET and _has_own_rules(resource),
         )
+
+
+def _is_declared(resource: _Resource) -> bool:
+    """Return whether a component of Slipway's declares a resource, or none does."""
+    return resource.parent in _DECLARED_BY.get(resource.type, ())
+
+
+def _is_nested(resource: _Resource) -> bool:
+    """Return whether a component of the program itself declares a bucket or an account."""
+    is_own = resource.parent != "" and not resource.parent.startswith("slipway:")
+    return is_own and resource.type in (BUCKET, ACCOUNT)
 
 
 def _has_own_rules(bucket: _Resource) -> bool:

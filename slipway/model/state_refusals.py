@@ -130,16 +130,35 @@ def belongs_elsewhere(
     )
 
 
-def second_entries(subject: str, origin: Origin, urns: Collection[str], *, several: bool = False) -> ConfigError:
-    """Return the error of what the state has by an entry of the stack and by one that no program declares."""
+def second_entries(
+    subject: str, origin: Origin, urns: Collection[str], others: Collection[str] = (), *, several: bool = False
+) -> ConfigError:
+    """Return the error of what the state has by an entry of the stack and by one that no program declares.
+
+    `others`: the URNs of the entries by which the program itself declares the same. Other resources may depend on each
+    of both, and then leave the state together with it.
+    """
+    removals = _removals(urns, origin)
+    if others:
+        instead = (
+            "if Pulumi says that other resources depend on it, as after a rename in the program, remove the other "
+        )
+        removals = [
+            *(_forgetting_alone(origin.stack, urn) for urn in urns),
+            f"{instead}entry in its place, and do what the next preview says:",
+            *(_forgetting_alone(origin.stack, urn) for urn in others),
+        ]
     return ConfigError(
         f"{subject} {'are' if several else 'is'} in the state a second time, so nothing was changed",
         why="`pulumi import` or `pulumi state move` added the entry, or the program declared the same and no longer "
         "does; Pulumi would delete what the stack needs, because the program does not declare that entry",
-        fix="\n".join(
-            ("remove the entry from the state, which deletes nothing, and deploy again:", *_removals(urns, origin))
-        ),
+        fix="\n".join(("remove the entry from the state, which deletes nothing, and deploy again:", *removals)),
     )
+
+
+def _forgetting_alone(stack: str, urn: str) -> str:
+    """Return the command that removes an entry on which no other one depends; Pulumi rejects it for another entry."""
+    return f"pulumi state delete --stack {stack} '{urn}' --force"
 
 
 def _removals(urns: Collection[str], origin: Origin) -> list[str]:

@@ -8,7 +8,7 @@ import pulumi
 import pulumi_gcp as gcp
 import pytest
 
-from components.namesakes import watch
+from components.namesakes import retained, watch
 from components.world import CURRENT
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.model.facts import WORKSPACE
@@ -43,7 +43,7 @@ def entry(type_: str, logical: str, parent: str = "") -> StateEntry:
 
 def deployed(*entries: StateEntry, **known: Any) -> State:
     names = frozenset((each.type, each.logical) for each in entries)
-    return State(catalogs=(CATALOG,), entries=entries, names=names, **known)
+    return State(**{"catalogs": (CATALOG,), "entries": entries, "names": names, **known})
 
 
 @pytest.fixture(autouse=True)
@@ -74,14 +74,68 @@ def test_a_resource_that_the_state_has_under_another_name_is_renamed_and_not_imp
         declared(own(type_, "results", renamed), preview=preview)
 
 
-def test_so_is_one_that_a_workspace_uses_in_a_component_of_the_program() -> None:
-    urn = f"urn:pulumi:dev::slipway::acme:ml:Ground${BUCKET}::former"
+def below(component: str, type_: str, name: str, opts: pulumi.ResourceOptions | None = None) -> Callable[[], None]:
+    """Return a program with a resource in a component of its own."""
+
+    def program() -> None:
+        watch()
+        parent = pulumi.ComponentResource("acme:ml:Ground", component, opts=opts)
+        own(type_, name, pulumi.ResourceOptions(parent=parent))()
+
+    return program
+
+
+@pytest.mark.parametrize("type_", [BUCKET, ACCOUNT])
+def test_so_is_one_in_a_component_of_the_program(type_: str) -> None:
+    former = entry(type_, "former", "acme:ml:Ground")
     with (
-        knowing(deployed(lent={urn: BUCKET_NAME})),
+        knowing(deployed(nested=(former,))),
         pytest.raises(pulumi.RunError, match="in the state under the name former") as error,
     ):
-        declared(own(BUCKET, "results"))
-    assert f"'{urn}' results" in str(error.value), "the component stays its parent"
+        declared(below("ground", type_, "results"))
+    assert f"'{former.urn}' results" in str(error.value), "the component stays its parent"
+
+
+@pytest.mark.parametrize("known", ["former", "other"])
+def test_a_renamed_component_tells_the_former_names_of_its_children(known: str) -> None:
+    """Pulumi gives children the aliases of their parents, where their names begin alike."""
+    renamed = pulumi.ResourceOptions(aliases=[pulumi.Alias(name="former")])
+    with knowing(deployed(nested=(entry(BUCKET, f"{known}-results", "acme:ml:Ground"),))):
+        if known == "former":
+            declared(below("ground", BUCKET, "ground-results", renamed))
+            return
+        with pytest.raises(pulumi.RunError, match="in the state under the name other-results"):
+            declared(below("ground", BUCKET, "ground-results", renamed))
+
+
+@pytest.mark.parametrize("type_", [BUCKET, ACCOUNT])
+def test_a_former_parent_is_told_by_an_alias_as_no_command_changes_it(type_: str) -> None:
+    """The preview said `delete`, and nothing rejected it; `pulumi import` made it come true."""
+    outside, inside = entry(type_, "results"), entry(type_, "results", "acme:ml:Ground")
+    with knowing(deployed(outside)), pytest.raises(pulumi.RunError, match="outside of any component") as error:
+        declared(below("ground", type_, "results"))
+    assert f"aliases=['{outside.urn}']" in str(error.value) and "state rename" not in str(error.value)
+    with knowing(deployed(nested=(inside,), names=frozenset({(type_, "results")}))):
+        with pytest.raises(pulumi.RunError, match="below a component of type acme:ml:Ground") as error:
+            declared(own(type_, "results"))
+        assert f"aliases=['{inside.urn}']" in str(error.value)
+        declared(own(type_, "results", pulumi.ResourceOptions(aliases=[inside.urn])))
+
+
+def test_an_alias_of_another_name_tells_nothing() -> None:
+    wrong = pulumi.ResourceOptions(aliases=[pulumi.Alias(name="other")])
+    with knowing(deployed(entry(BUCKET, "former"))), pytest.raises(pulumi.RunError, match="under the name former"):
+        declared(own(BUCKET, "results", wrong))
+
+
+def test_what_the_program_only_reads_has_another_name() -> None:
+    def program() -> None:
+        watch()
+        gcp.storage.Bucket.get("look", BUCKET_NAME)
+        own(BUCKET, "results", pulumi.ResourceOptions(import_=BUCKET_NAME))()
+
+    with knowing(deployed(entry(BUCKET, "look"))):
+        declared(program)
 
 
 @pytest.mark.parametrize("type_", [BUCKET, ACCOUNT])
@@ -180,3 +234,22 @@ def test_what_the_program_made_stays_its_own_whoever_uses_it(type_: str) -> None
     both = publishing(mine=of("slipway", "dev"), theirs=of("speech", "dev"))
     with knowing(deployed()), both, pytest.raises(pulumi.RunError, match="pulumi import"):
         declared(own(type_, "results"))
+
+
+def test_a_destruction_leaves_what_is_retained_and_what_is_only_read() -> None:
+    found: set[tuple[str, str]] = set()
+
+    def program() -> None:
+        watch()
+        keeps = pulumi.ResourceOptions(retain_on_delete=True)
+        parent = pulumi.ComponentResource("acme:ml:Ground", "ground", opts=keeps)
+        own(BUCKET, "kept", pulumi.ResourceOptions(parent=parent))()
+        own(BUCKET, "goes", pulumi.ResourceOptions(parent=parent, retain_on_delete=False))()
+        own(ACCOUNT, "runner")()
+        gcp.storage.Bucket.get("look", BUCKET_NAME)
+        found.update(retained())
+
+    names = frozenset({(BUCKET, "kept"), (BUCKET, "goes"), (ACCOUNT, "runner")})
+    with knowing(deployed(names=names)):
+        declared(program)
+    assert {name for _, name in found} == {"ground", "kept", "look"}

@@ -68,6 +68,8 @@ class OwnNames:
     #: The types and the engine's names of resources that the program itself declares; None if these are unknown, as for
     #: a program in another language.
     declared: Collection[tuple[str, str]] | None = ()
+    #: Their types and present names, each with the type of the component around it; empty without one.
+    present: Collection[tuple[str, str, str]] = ()
 
 
 @dataclass(frozen=True)

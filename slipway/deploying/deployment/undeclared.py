@@ -25,7 +25,7 @@ from slipway.google.snapshot import neighbours
 from slipway.google.unfinished_jobs import must_be_idle, ways_out
 from slipway.model.labels import STACK_LABEL
 from slipway.model.origin import Origin
-from slipway.model.state import ACCOUNT, BUCKET, CLUSTER, OBJECT, RESERVATION, State, StateEntry
+from slipway.model.state import CLUSTER, OBJECT, RESERVATION, State, StateEntry
 from slipway.model.state_refusals import belongs_elsewhere, forgetting, second_entries
 
 _DEFAULT_NAME = re.compile(rf"(?P<label>.+--.+)-({CATALOG}|{WORK})(-[a-z]+-[a-z]+[0-9]+)?")
@@ -56,16 +56,20 @@ def undeclared_entries(known: State, own: OwnNames) -> tuple[StateEntry, ...]:
     )
 
 
+def own_second_entries(known: State, own: OwnNames) -> list[StateEntry]:
+    """Return the entries of what the program itself has by its present name as well: those by a former name, and those
+    of a former parent. Pulumi would delete it by them, also where an alias tells the former name."""
+    present = [entry for entry in known.outside if (entry.type, entry.logical, entry.parent) in own.present]
+    names = {(entry.type, entry.name) for entry in present if not entry.grant}
+    return [entry for entry in known.outside if entry not in present and (entry.type, entry.name) in names]
+
+
 def second_entries_of(entries: Collection[StateEntry], known: State) -> list[StateEntry]:
-    """Return the undeclared entries of what the program has by another entry, in a component of Slipway or not."""
+    """Return those of these entries whose resource the program has by another entry, in a component or not."""
     urns = {entry.urn for entry in entries}
-    declared = [entry for entry in known.entries if entry.urn not in urns]
+    declared = [entry for entry in (*known.entries, *known.nested) if entry.urn not in urns]
     names = {(entry.type, entry.name) for entry in declared if not entry.grant}
     rights = {right_of(entry.grant) for entry in declared if entry.grant}
-    # Those in components of the program itself are no entries.
-    for urn, name in known.lent.items():
-        if urn not in urns:
-            names.update(((BUCKET, name), (ACCOUNT, name)))
     return [
         entry
         for entry in entries
@@ -74,11 +78,14 @@ def second_entries_of(entries: Collection[StateEntry], known: State) -> list[Sta
 
 
 def refuse_second_entries(entries: Collection[StateEntry], known: State, origin: Origin) -> None:
-    """Raise ConfigError for undeclared entries of what the program has by another entry."""
+    """Raise ConfigError for those of these entries whose resource the program has by another entry."""
     doubles = second_entries_of(entries, known)
     if doubles:
         urns = [entry.urn for entry in doubles]
-        raise second_entries(describe_entries(doubles), origin, urns, several=len(doubles) > 1)
+        names = {(entry.type, entry.name) for entry in doubles if not entry.grant}
+        same = [entry for entry in known.outside if (entry.type, entry.name) in names and entry not in doubles]
+        others = [entry.urn for entry in same]
+        raise second_entries(describe_entries(doubles), origin, urns, others, several=len(doubles) > 1)
 
 
 def read_owners(connection: Connection, entries: Collection[StateEntry], place: tuple[str, str]) -> Owners:

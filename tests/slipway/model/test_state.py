@@ -173,6 +173,16 @@ def test_a_bucket_and_an_account_of_the_program_that_a_workspace_uses_are_known_
     assert read(stack).lent == expected
 
 
+def test_buckets_and_accounts_in_components_of_the_program_are_entries_outside_of_slipways() -> None:
+    stack: dict[str, Any] = {}
+    for parents in ("", "acme:ml:Ground$", "acme:ml:Ground$acme:ml:Inner$", "slipway:index:Workspace$"):
+        urn = f"urn:pulumi:dev::slipway::{parents}gcp:storage/bucket:Bucket::results"
+        stack[urn] = {"type": "gcp:storage/bucket:Bucket", "outputs": {"name": "acme-results"}}
+    known = read(stack)
+    assert [entry.parent for entry in known.outside] == ["", "acme:ml:Inner", "acme:ml:Ground"]
+    assert {entry.parent for entry in known.entries} == {"", "slipway:index:Workspace"}
+
+
 def test_requests_for_quota_are_read_with_what_they_ask_for() -> None:
     body = {
         "name": "projects/1/locations/global/quotaPreferences/h100",

@@ -10,6 +10,7 @@ from slipway.base.errors import ConfigError, PolicyError, ResourceError, Slipway
 from slipway.deploying.deployment.strays import OwnNames
 from slipway.deploying.deployment.undeclared import (
     Owners,
+    own_second_entries,
     refuse_needed,
     refuse_second_entries,
     undeclared_entries,
@@ -182,8 +183,32 @@ def test_a_second_entry_of_a_resource_of_the_program_is_rejected(type_: str) -> 
     own = replace(OWN, declared=[(type_, "results")])
     with pytest.raises(ConfigError, match="is in the state a second time") as rejection:
         refuse_second_entries(undeclared_entries(known, own), known, Program("dev", "reg"))
-    assert f"{type_}::former' --force" in str(rejection.value) and "::results'" not in str(rejection.value)
+    forget, instead = (
+        f"pulumi state delete --stack dev 'urn:pulumi:dev::reg-infra::{type_}{end}' --force" for end in ends[::-1]
+    )
+    assert f"{forget}\nif Pulumi says that other resources depend on it" in rejection.value.fix
+    assert rejection.value.fix.endswith(f"\n{instead}"), "the other one may have been imported"
     both = replace(OWN, declared=[(type_, "results"), (type_, "former")])
     refuse_second_entries(undeclared_entries(known, both), known, Program("dev", "reg"))
     none = replace(OWN, declared=[])
     refuse_second_entries(undeclared_entries(known, none), known, Program("dev", "reg"))
+
+
+@pytest.mark.parametrize("type_", [BUCKET, ACCOUNT])
+@pytest.mark.parametrize(
+    ("former", "parent"), [("former", ""), ("results", "acme:ml:Ground"), ("former", "acme:ml:Ground")]
+)
+def test_so_is_one_by_a_former_name_or_parent_that_an_alias_tells(type_: str, former: str, parent: str) -> None:
+    """Pulumi takes the present name, and deletes the resource by the other one."""
+    body = {"type": type_, "outputs": {"name": "lake", "email": "fit@acme.iam.gserviceaccount.com"}}
+    types = f"{parent}${type_}" if parent else type_
+    old, new = f"urn:pulumi:dev::reg-infra::{types}::{former}", f"urn:pulumi:dev::reg-infra::{type_}::results"
+    known = read({old: body, new: body})
+    own = replace(OWN, declared=[(type_, "results"), (type_, "former")], present=[(type_, "results", "")])
+    assert undeclared_entries(known, own) == ()
+    with pytest.raises(ConfigError, match="is in the state a second time") as rejection:
+        refuse_second_entries(own_second_entries(known, own), known, Program("dev", "reg"))
+    assert rejection.value.fix.index(f"'{old}' --force") < rejection.value.fix.index(f"'{new}' --force")
+    both = replace(own, present=[(type_, "results", ""), (type_, former, parent)])
+    assert own_second_entries(known, both) == []
+    assert own_second_entries(read({old: body}), own) == []
