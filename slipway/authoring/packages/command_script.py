@@ -14,6 +14,8 @@ _INTERPRETERS = re.compile(r"(python[\d.]*|bash|sh|torchrun)")
 _OF_OWN = re.compile(r"<<|\b(?:install|curl|wget|alias|source|PATH=|function)\b|^\s*\.\s|\(\)", re.MULTILINE)
 """Signs of a script that brings programs, defines them, or has text of another language."""
 _CONDITION = re.compile(r"\|\||&&|^\s*(?:#|if|elif|while|until|for|case|\[|test\b)")
+SEPARATOR = re.compile(r"&&|\|\||[|;&\n]")
+"""Parts the commands of a shell's text."""
 _SHELLS = frozenset({"bash", "sh"})
 MAKERS = frozenset(
     {"git", "cp", "mv", "ln", "cat", "curl", "wget", "tar", "unzip", "gsutil", "gcloud", "aws", "jupyter"}
@@ -42,12 +44,25 @@ def commands(command: str) -> Iterator[list[str]]:
         words = shlex.split(command)
     except ValueError:
         return
-    flag = next((place for place, word in enumerate(words) if re.fullmatch(r"-[a-z]*c", word)), 0)
-    if flag and words[0] in _SHELLS and words[flag + 1 :]:
-        for part in re.split(r"&&|\|\||[|;&\n]", words[flag + 1]):
+    if script := _handed_to_shell(words):
+        for part in SEPARATOR.split(script):
             yield from commands(part)
     else:
         yield words
+
+
+def script_for_shell(command: str) -> str:
+    """Return the text that a command hands to a shell; empty for none."""
+    try:
+        return _handed_to_shell(shlex.split(command))
+    except ValueError:
+        return ""
+
+
+def _handed_to_shell(words: list[str]) -> str:
+    flag = next((place for place, word in enumerate(words) if re.fullmatch(r"-[a-z]*c", word)), 0)
+    is_for_shell = flag and words[0] in _SHELLS
+    return "".join(words[flag + 1 : flag + 2]) if is_for_shell else ""
 
 
 def commands_of_script(content: bytes) -> Iterator[list[str]]:

@@ -18,6 +18,7 @@ _WORD = re.compile(r"""(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^ \t\r\n'"\\])+""", re.
 _SHELLS = frozenset({"bash", "dash", "ksh", "sh", "zsh"})
 _EXPANSION = re.compile(r"\$(?:[A-Za-z_]\w*|\{[^}]*\}?|\()|`")
 _OPERATOR = re.compile(rf"&&|\|\||>>|<<|[|&;<>]|{_EXPANSION.pattern}")
+_PIPE = re.compile(r"(?<![|>])\|(?!\|)")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _BUILTINS = re.compile(
     r"[!.{]|\[\[|alias|case|cd|command|declare|eval|exec|exit|export|for|function|hash|if|popd|pushd|readonly|set|shift"
@@ -77,8 +78,14 @@ def _hands_script(text: str) -> bool:
 
 
 def with_shell(text: str) -> str:
-    """Return the command that has a shell read a text."""
-    return f"bash -c {shlex.quote(text)}"
+    """Return the command that has a shell read a text; one with a pipe fails if any part of the pipe does."""
+    options = "-o pipefail -c" if has_pipe(text) else "-c"
+    return f"bash {options} {shlex.quote(text)}"
+
+
+def has_pipe(text: str) -> bool:
+    """Tell whether a shell's text has a pipe outside of quotes."""
+    return any(_PIPE.search(part) for part in _PART.findall(text) if part[0] not in "'\"\\")
 
 
 def literal(text: str) -> str:
@@ -95,7 +102,7 @@ def program(text: str) -> tuple[str, ...]:
     """Return the program that a command runs, without its options: `python`, `train.py` of `python -u train.py --lr 1`;
     all words of a shell's text."""
     words = [] if unreadable(text) else shlex.split(text)
-    if not words or words[1:2] == ["-c"]:
+    if not words or words[1:2] == ["-c"] or words[1:4] == ["-o", "pipefail", "-c"]:
         return tuple(words)
     named = (word for before, word in pairwise(words) if before == "-m" or word.endswith((".py", ".sh")))
     return (words[0], *islice(named, 1))
