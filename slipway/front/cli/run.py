@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import click
 
 from slipway.authoring.packages.packing import needs_folder
 from slipway.base.errors import ConfigError
+from slipway.base.formatting import quoted
 from slipway.front.cli.terminal import completions
 from slipway.front.cli.terminal.arguments import SubmitArguments, WaitOptions
 from slipway.front.cli.terminal.options import catalog_and_output, folder_option, job_options, word_option
@@ -26,6 +28,8 @@ from slipway.using.submission.request import checked_request_id
 
 _OWN = ("--dry-run", "--max-run", "--secret")
 """Flags that cost money or tell a secret where they reach the command instead, and that few commands have."""
+
+_AS_PARAMETER = "command="
 
 
 class _OfACommand(click.Command):
@@ -53,6 +57,20 @@ def _in_front(words: tuple[str, ...], flag: str) -> list[str]:
 
 def _has(words: tuple[str, ...], flag: str) -> bool:
     return any(word == flag or word.startswith(f"{flag}=") for word in words)
+
+
+def _require_one(line: str, params: Sequence[str]) -> None:
+    """Raise ConfigError for an empty command, and for one that is given as a parameter, too."""
+    if not line.strip():
+        raise ConfigError(
+            "the command is empty", why="there is nothing to run", fix="slipway run train.py, for example"
+        )
+    if other := next((param for param in params if param.startswith(_AS_PARAMETER)), ""):
+        raise ConfigError(
+            f"-p {_AS_PARAMETER}… is given beside the command {quoted(line)}",
+            why="a job runs one command, which stands behind the flags of slipway run",
+            fix=f"slipway run {shlex.quote(other.removeprefix(_AS_PARAMETER))}, or leave -p {_AS_PARAMETER}… out",
+        )
 
 
 @click.command(cls=_OfACommand, context_settings={"allow_interspersed_args": False})
@@ -85,7 +103,8 @@ def command(
     id_ = checked_request_id(request_id) if request_id is not None else None
     context = Context(flags["catalog"], in_season=True)
     line = command_line(words, Path(code))
-    given = (*((f"machine={machine}",) if machine else ()), *params, f"command={line}")
+    _require_one(line, params)
+    given = (*((f"machine={machine}",) if machine else ()), *params, f"{_AS_PARAMETER}{line}")
     # A program of the image, as `nvidia-smi` is, runs without the files of whoever types it.
     of_folder = needs_folder(line) or (Path(code) / line).exists() or is_of_project(line, Path(code))
     folder = code if of_folder or code != "." else None

@@ -75,11 +75,6 @@ def has_pipe(text: str) -> bool:
     return any(_PIPE.search(part) for part in _PART.findall(text) if part[0] not in "'\"\\")
 
 
-def literal(text: str) -> str:
-    """Return the command that arrives as this text, whatever braces it has: `{name}` in it names no parameter."""
-    return re.sub(rf"(?<!\$)\{{({NAME})\}}", r"{{\1}}", text)
-
-
 def can_name(name: str) -> bool:
     """Tell whether a command can name a parameter of that name."""
     return re.fullmatch(NAME, name) is not None

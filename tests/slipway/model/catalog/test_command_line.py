@@ -5,11 +5,11 @@ import subprocess
 from enum import Enum
 
 import pytest
-from hypothesis import example, given
+from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.model.catalog import placeholders
-from slipway.model.catalog.command_line import filled, literal, names, program, refusal, unreadable, with_shell
+from slipway.model.catalog.command_line import filled, names, program, refusal, unreadable, with_shell
 
 
 @pytest.mark.parametrize(
@@ -107,15 +107,6 @@ def test_a_command_names_parameters() -> None:
     with pytest.raises(KeyError, match="lr"):
         filled("{lr}", {})
     assert filled("python  't.py'  {}", {"lr": "1"}) == "python  't.py'  {}", "sent as it was written"
-
-
-@example("{{a}}")
-@example("{{a}")
-@example("{a}}")
-@example("${{ secrets.a }} ${{a}} ${a} {{{a}}}")
-@given(st.text() | st.text("{}$ab'\" -"))
-def test_any_word_of_a_command_arrives_as_typed(word: str) -> None:
-    assert shlex.split(filled(literal(shlex.join(["run", word])), {})) == ["run", word]
 
 
 @given(st.text(), st.text())
