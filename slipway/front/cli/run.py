@@ -26,8 +26,19 @@ from slipway.using.context import Context
 from slipway.using.submission.own_command import command_line, is_of_project, script_template
 from slipway.using.submission.request import checked_request_id
 
-_OWN = ("--dry-run", "--max-run", "--secret")
-"""Flags that cost money or tell a secret where they reach the command instead, and that few commands have."""
+_OWN = (
+    "--dry-run",
+    "--env-file",
+    "--machine",
+    "--max-run",
+    "--replicas",
+    "--request-id",
+    "--retry-on",
+    "--secret",
+    "--wait-for",
+)
+"""Flags that cost money, tell a secret or end the run where they reach the command instead, and that few commands
+have."""
 
 _AS_PARAMETER = "command="
 
@@ -37,26 +48,38 @@ class _OfACommand(click.Command):
         typed = tuple(args)
         rest = super().parse_args(ctx, args)
         words: tuple[str, ...] = ctx.params.get("words") or ()
-        explicit = "--" in typed[: len(typed) - len(words)]
-        if not explicit and (own := next((flag for flag in _OWN if _has(words, flag)), "")):
+        front = typed[: len(typed) - len(words)]
+        if "--" not in front and (own := next((word for word in words if _flag(word)), "")):
+            moved, command = _parted(words)
+            given = [flag for flag in front if flag == "--dry-run"]
+            as_meant = [*front, *(word for word in moved if word not in given), *command]
             raise ConfigError(
-                f"{own} stands behind the command",
+                f"{_flag(own)} stands behind the command",
                 why="flags there are the command's own",
-                fix=f"slipway run {shlex.join(_in_front(words, own))}, or slipway run -- {shlex.join(words)}",
+                fix=f"slipway run {shlex.join(as_meant)}, or slipway run {shlex.join([*front, '--', *words])}",
             )
         return rest
 
 
-def _in_front(words: tuple[str, ...], flag: str) -> list[str]:
-    """Return the words with a flag, and its value, in front of the command."""
-    place = next(index for index, word in enumerate(words) if word == flag or word.startswith(f"{flag}="))
-    takes_next = words[place] == flag and flag != "--dry-run"
-    end = place + 2 if takes_next else place + 1
-    return [*words[place:end], *words[:place], *words[end:]]
+def _parted(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the flags of `slipway run` among the words, with their values, and the command without them."""
+    moved: list[str] = []
+    command: list[str] = []
+    value_follows = False
+    for word in words:
+        flag = _flag(word)
+        if flag or value_follows:
+            moved.append(word)
+        else:
+            command.append(word)
+        value_follows = flag == word and flag != "--dry-run"
+    return moved, command
 
 
-def _has(words: tuple[str, ...], flag: str) -> bool:
-    return any(word == flag or word.startswith(f"{flag}=") for word in words)
+def _flag(word: str) -> str:
+    """Return the flag of `slipway run` that a word is; empty for none."""
+    flag = word.partition("=")[0]
+    return flag if flag in _OWN else ""
 
 
 def _require_one(line: str, params: Sequence[str]) -> None:

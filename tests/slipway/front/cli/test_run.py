@@ -133,13 +133,32 @@ def test_a_parameter_has_one_meaning_in_a_line_and_in_words(open_to_commands: St
     for command in (("python train.py --lr {lr} {{x}}",), ("--", "python", "train.py", "--lr", "{lr}", "{{x}}")):
         done = open_to_commands.well("run", "--dry-run", "-o", "json", "-p", "lr=a b", *command)
         assert "python train.py --lr 'a b' '{x}'" in done.out, done.out
-    for command in (("python train.py --lr {lr}",), ("train.py", "--lr", "{lr}")):
-        refused = open_to_commands.run("run", "--dry-run", *command)
+    for unfilled in (("python train.py --lr {lr}",), ("train.py", "--lr", "{lr}")):
+        refused = open_to_commands.run("run", "--dry-run", *unfilled)
         assert refused.code == 2 and "command has {lr}, and no parameter lr is given" in refused.err, refused.err
         assert "fix: -p lr=VALUE, or for these very characters {{lr}}" in refused.err
     refused = open_to_commands.run("run", "--dry-run", "-p", "rate=0.1", "train.py")
     assert "unknown parameter rate, and command has no {rate}" in refused.err
     assert "fix: write {rate} in the command, where its value belongs" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("words", "fix"),
+    [
+        ("--dry-run --code ../py t.py --lr 1 --dry-run", "--dry-run --code ../py t.py --lr 1"),
+        ("-p x=1 t.py --machine n1-standard-4 --lr 1", "-p x=1 --machine n1-standard-4 t.py --lr 1"),
+        ("t.py --machine=a2 --dry-run --lr 1 --max-run 2h", "--machine=a2 --dry-run --max-run 2h t.py --lr 1"),
+        ("--env A=1 t.py --secret A=b --env-file .env", "--env A=1 --secret A=b --env-file .env t.py"),
+    ],
+)
+def test_a_flag_behind_the_command_comes_before_it_with_those_that_are_there(
+    open_to_commands: Stack, words: str, fix: str
+) -> None:
+    refused = open_to_commands.run("run", *words.split())
+    place = words.index("t.py")
+    explicit = f"slipway run {words[:place]}-- {words[place:]}"
+    assert f"fix: slipway run {fix}, or {explicit}\n" in refused.err, refused.err
+    assert refused.code == 2 and not open_to_commands.jobs()
 
 
 def test_a_command_stands_behind_the_flags_of_run_alone(open_to_commands: Stack) -> None:
