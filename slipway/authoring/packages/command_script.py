@@ -16,6 +16,8 @@ _OF_OWN = re.compile(r"<<|\b(?:install|curl|wget|alias|source|PATH=|function)\b|
 _CONDITION = re.compile(r"\|\||&&|^\s*(?:#|if|elif|while|until|for|case|\[|test\b)")
 SEPARATOR = re.compile(r"&&|\|\||[|;&\n]")
 """Parts the commands of a shell's text."""
+_PARTS = re.compile(r"(?:'[^']*'|\"(?:\\.|[^\"\\])*\"|\\.|>&|&>|[^|;&\n'\"\\])+|[|;&\n'\"\\]+", re.DOTALL)
+"""A command of a shell's text, with its redirections, or what separates two."""
 _SHELLS = frozenset({"bash", "sh"})
 MAKERS = frozenset(
     {"git", "cp", "mv", "ln", "cat", "curl", "wget", "tar", "unzip", "gsutil", "gcloud", "aws", "jupyter"}
@@ -40,10 +42,7 @@ def script_of(command: str) -> str:
 
 def commands(command: str) -> Iterator[list[str]]:
     """Yield the words of a command, and of each command in the text that it hands to a shell."""
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return
+    words = split(command)
     if script := _handed_to_shell(words):
         for part in SEPARATOR.split(script):
             yield from commands(part)
@@ -51,12 +50,23 @@ def commands(command: str) -> Iterator[list[str]]:
         yield words
 
 
+def texts(command: str) -> list[str]:
+    """Return the parts of a command as they are written, with what separates them, each in its place: joined they are
+    the text that a shell is handed, or the command itself."""
+    return _PARTS.findall(script_for_shell(command) or command)
+
+
 def script_for_shell(command: str) -> str:
     """Return the text that a command hands to a shell; empty for none."""
+    return _handed_to_shell(split(command))
+
+
+def split(command: str) -> list[str]:
+    """Return the words of a command; none where a quote is open."""
     try:
-        return _handed_to_shell(shlex.split(command))
+        return shlex.split(command)
     except ValueError:
-        return ""
+        return []
 
 
 def _handed_to_shell(words: list[str]) -> str:
