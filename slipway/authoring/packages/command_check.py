@@ -148,10 +148,11 @@ def require_no_runner(command: str, packages: FolderPackages, here: Machine) -> 
 
 
 def hidden(files: Mapping[str, bytes], command: str) -> Iterator[str]:
-    """Yield a line for the files that hide modules of Python from the command."""
+    """Yield a line for the files that hide modules of Python from the command, or are hidden by these where Python
+    has imported its own before."""
     if names := shadowing(files, command):
         some = ", ".join(names[:_MOST])
-        yield f"! {some}: Python imports it in place of its own module of that name: rename it"
+        yield f"! {some}: Python has a module of that name, and imports one in place of the other: rename it"
 
 
 def require_joined(command: str, replicas: int | None) -> None:

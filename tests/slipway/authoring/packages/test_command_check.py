@@ -217,7 +217,9 @@ def test_a_machine_whose_image_has_them_lacks_nothing() -> None:
 def test_files_that_hide_modules_of_python_are_told(files: list[str], command: str, names: str) -> None:
     said = [*hidden(dict.fromkeys(files, b""), command)]
     assert said == (
-        [f"! {names}: Python imports it in place of its own module of that name: rename it"] if names else []
+        [f"! {names}: Python has a module of that name, and imports one in place of the other: rename it"]
+        if names
+        else []
     )
 
 
