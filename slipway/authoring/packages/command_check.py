@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import dropwhile, filterfalse, takewhile
 from pathlib import PurePosixPath
 
-from slipway.authoring.packages.command_script import commands, commands_of_script
+from slipway.authoring.packages.command_script import commands, commands_of_script, split, texts
 from slipway.authoring.packages.folder_packages import LOCK, REQUIREMENTS, FolderPackages, adding
 from slipway.authoring.packages.imported_modules import outer_modules, shadowing
 from slipway.authoring.packages.project_file import normal, read_project
@@ -58,6 +58,9 @@ _RENDEZVOUS = (
 _SCRIPT = re.compile(r"\S+\.py(?:\s.*)?")
 _BEFORE = re.compile(r"env|exec|time|nohup|[A-Za-z_]\w*=.*", re.DOTALL)
 """Words before a program."""
+_BEFORE_LAUNCHER = re.compile(r"""\s*(?:(?:env|exec|time|nohup|[A-Za-z_]\w*=(?:'[^']*'|"[^"]*"|[^\s'"])*)\s+)*""")
+_TORCHRUN = re.compile(r"(?:\S*torchrun|\S+\s+-m\s+\S+)\s*")
+"""A program of torchrun, by its name or as a module."""
 _INSTALLS = re.compile(r"\b(?:pip3?|uv|conda|mamba|poetry)\b.*\b(?:install|sync|add)\b")
 _ADDRESS = re.compile(r"(?!.* @ )\S*://")
 _OPTION_OR_ADDRESS = re.compile(rf"-|{_ADDRESS.pattern}")
@@ -145,23 +148,27 @@ def require_no_runner(command: str, packages: FolderPackages, here: Machine) -> 
 
 
 def hidden(files: Mapping[str, bytes], command: str) -> Iterator[str]:
-    """Yield a line for the files that hide modules of Python from the command."""
+    """Yield a line for the files that hide modules of Python from the command, or are hidden by these where Python
+    has imported its own before."""
     if names := shadowing(files, command):
         some = ", ".join(names[:_MOST])
-        yield f"! {some}: Python imports it in place of its own module of that name: rename it"
+        yield f"! {some}: Python has a module of that name, and imports one in place of the other: rename it"
 
 
 def require_joined(command: str, replicas: int | None) -> None:
     """Raise ConfigError if a launcher of the command makes each of several machines the first one of its own run."""
     if (replicas or 1) < 2 or _SHARED.search(command):
         return
-    for words in map(_bare, commands(command)):
+    parts = texts(command)
+    for place, part in enumerate(parts):
+        words = _bare(split(part))
         launcher = _launcher(words)
         if launcher and not _has_rendezvous(words):
+            joined = "".join([*parts[:place], _joined(part, launcher), *parts[place + 1 :]])
             raise ConfigError(
                 f"{launcher} makes each of the {replicas} machines the first of its own run",
                 why=_BY_SSH_ALONE if launcher in _BY_SSH else f"without more words it trains {replicas} times",
-                fix=f"slipway run --replicas {replicas} {shlex.quote(_joined(words, launcher))}",
+                fix=f"slipway run --replicas {replicas} {shlex.quote(joined)}",
             )
 
 
@@ -179,23 +186,27 @@ def _has_rendezvous(words: Sequence[str]) -> bool:
     return "--standalone" not in words and all(option.search(text) for option in _RENDEZVOUS)
 
 
-def _joined(words: Sequence[str], launcher: str) -> str:
-    """Return the words that are right on several machines: those of torchrun for launchers without any."""
-    if words[:2] == ["accelerate", "launch"]:
-        rest = shlex.join(words[2:])
-        processes = "".join(_PROCESSES.findall(rest)) or "1"
+def _joined(part: str, launcher: str) -> str:
+    """Return a part of a command with the words that are right on several machines: those of torchrun for launchers
+    without any. What stands before and behind stays as it is written."""
+    found = _BEFORE_LAUNCHER.match(part)
+    start = found.end() if found else 0
+    before, text, space = part[:start], part[start:].rstrip(), part[len(part.rstrip()) :]
+    if re.match(r"accelerate\s+launch\b", text):
+        processes = "".join(_PROCESSES.findall(text)) or "1"
         own = f"{_ACCELERATE} --num_processes $(({processes} * WORLD_SIZE))"
-        return f"accelerate launch {own} {_without(_PROCESSES, rest)}"
+        rest = _without(_PROCESSES, text.partition("launch")[2])
+        return f"{before}accelerate launch {own} {rest}{space}"
     if launcher == "torchrun":
-        rest = shlex.join(words).partition("torchrun ")[2] or shlex.join(words[3:])
-        return f"torchrun {_MEETING} {_without(_OWN_NODES, rest)}"
-    script = _SCRIPT.search(shlex.join(words))
+        rest = _without(_OWN_NODES, _TORCHRUN.sub("", text))
+        return f"{before}torchrun {_MEETING} {rest}{space}"
+    script = _SCRIPT.search(text)
     rest = script[0] if script else "train.py"
-    return f"torchrun {_MEETING} --nproc-per-node gpu {rest}"
+    return f"{before}torchrun {_MEETING} --nproc-per-node gpu {rest}{space}"
 
 
 def _without(flags: re.Pattern[str], text: str) -> str:
-    return " ".join(flags.sub("", text).split())
+    return re.sub(rf"(?:{flags.pattern})\s*", "", text).strip()
 
 
 def _bare(words: list[str]) -> list[str]:

@@ -14,6 +14,10 @@ _INTERPRETERS = re.compile(r"(python[\d.]*|bash|sh|torchrun)")
 _OF_OWN = re.compile(r"<<|\b(?:install|curl|wget|alias|source|PATH=|function)\b|^\s*\.\s|\(\)", re.MULTILINE)
 """Signs of a script that brings programs, defines them, or has text of another language."""
 _CONDITION = re.compile(r"\|\||&&|^\s*(?:#|if|elif|while|until|for|case|\[|test\b)")
+SEPARATOR = re.compile(r"&&|\|\||[|;&\n]")
+"""Parts the commands of a shell's text."""
+_PARTS = re.compile(r"(?:'[^']*'|\"(?:\\.|[^\"\\])*\"|\\.|>&|&>|[^|;&\n'\"\\])+|[|;&\n'\"\\]+", re.DOTALL)
+"""A command of a shell's text, with its redirections, or what separates two."""
 _SHELLS = frozenset({"bash", "sh"})
 MAKERS = frozenset(
     {"git", "cp", "mv", "ln", "cat", "curl", "wget", "tar", "unzip", "gsutil", "gcloud", "aws", "jupyter"}
@@ -38,16 +42,37 @@ def script_of(command: str) -> str:
 
 def commands(command: str) -> Iterator[list[str]]:
     """Yield the words of a command, and of each command in the text that it hands to a shell."""
-    try:
-        words = shlex.split(command)
-    except ValueError:
-        return
-    flag = next((place for place, word in enumerate(words) if re.fullmatch(r"-[a-z]*c", word)), 0)
-    if flag and words[0] in _SHELLS and words[flag + 1 :]:
-        for part in re.split(r"&&|\|\||[|;&\n]", words[flag + 1]):
+    words = split(command)
+    if script := _handed_to_shell(words):
+        for part in SEPARATOR.split(script):
             yield from commands(part)
     else:
         yield words
+
+
+def texts(command: str) -> list[str]:
+    """Return the parts of a command as they are written, with what separates them, each in its place: joined they are
+    the text that a shell is handed, or the command itself."""
+    return _PARTS.findall(script_for_shell(command) or command)
+
+
+def script_for_shell(command: str) -> str:
+    """Return the text that a command hands to a shell; empty for none."""
+    return _handed_to_shell(split(command))
+
+
+def split(command: str) -> list[str]:
+    """Return the words of a command; none where a quote is open."""
+    try:
+        return shlex.split(command)
+    except ValueError:
+        return []
+
+
+def _handed_to_shell(words: list[str]) -> str:
+    flag = next((place for place, word in enumerate(words) if re.fullmatch(r"-[a-z]*c", word)), 0)
+    is_for_shell = flag and words[0] in _SHELLS
+    return "".join(words[flag + 1 : flag + 2]) if is_for_shell else ""
 
 
 def commands_of_script(content: bytes) -> Iterator[list[str]]:

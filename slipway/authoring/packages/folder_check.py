@@ -17,6 +17,7 @@ from slipway.authoring.packages.foreign_paths import OF_PEOPLE, foreign, of_this
 from slipway.authoring.packages.missing_modules import missing_modules
 from slipway.authoring.packages.own_modules import near_module
 from slipway.authoring.packages.project_file import PROJECT, read_project
+from slipway.authoring.packages.shell_check import read_by_shell
 from slipway.authoring.packages.source_package import syntax_error
 from slipway.authoring.packages.submodules import unfetched, way_to_fetch
 from slipway.authoring.packages.working_tree import IGNORES, MOST_BYTES, WorkingTree
@@ -62,6 +63,23 @@ def require_named(tree: WorkingTree, folder: Path, command: str) -> None:
         raise _outside(script)
     elif script and (not script.startswith("/") or Path(script).is_relative_to(folder) or script[1:] in tree.files):
         raise _absent(tree, folder, script)
+    read = read_by_shell(command)
+    if read and not read.startswith("/") and read not in tree.files:
+        raise _unread(tree, folder, read)
+
+
+def _unread(tree: WorkingTree, folder: Path, name: str) -> ConfigError:
+    """Return the error for a file that a shell reads by `source`, and that is not packed."""
+    path = PurePosixPath(name)
+    way = ""
+    if path.parts[-2:] == ("bin", "activate"):
+        way = "leave it out, as the folder's packages are installed before the command starts"
+    elif path.name.startswith(".env") and (folder / name).is_file():
+        way = f"in place of it: --env-file {shlex.quote(name)}, and --secret NAME=SECRET for a key"
+    if way:
+        why = "no job has virtual environments or files with keys of this machine"
+        return ConfigError(f"the command reads {name}, which is not packed", why=why, fix=way)
+    return _absent(tree, folder, name)
 
 
 def _is_outside(script: str, folder: Path) -> bool:

@@ -81,7 +81,7 @@ class Session:
         """
         check_arguments(command=command, code=code, resume=resume, check=check)
         typed = os.fsdecode(code)
-        line = command_line((command,), Path(typed), has_parameters=False)
+        line = command_line((command,), Path(typed))
         session, run = begin_run(self._context, self._session, line, typed, _log.info, resume=resume)
         name = f"{session.job.typed}/{run.number}"
         exit_code = followed(self._context, session, run, _log.info)

@@ -9,6 +9,7 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,7 @@ import click
 
 from slipway.authoring.packages.packing import needs_folder
 from slipway.base.errors import ConfigError
+from slipway.base.formatting import quoted
 from slipway.front.cli.terminal import completions
 from slipway.front.cli.terminal.arguments import SubmitArguments, WaitOptions
 from slipway.front.cli.terminal.options import catalog_and_output, folder_option, job_options, word_option
@@ -24,8 +26,21 @@ from slipway.using.context import Context
 from slipway.using.submission.own_command import command_line, is_of_project, script_template
 from slipway.using.submission.request import checked_request_id
 
-_OWN = ("--dry-run", "--max-run", "--secret")
-"""Flags that cost money or tell a secret where they reach the command instead, and that few commands have."""
+_OWN = (
+    "--dry-run",
+    "--env-file",
+    "--machine",
+    "--max-run",
+    "--replicas",
+    "--request-id",
+    "--retry-on",
+    "--secret",
+    "--wait-for",
+)
+"""Flags that cost money, tell a secret or end the run where they reach the command instead, and that few commands
+have."""
+
+_AS_PARAMETER = "command="
 
 
 class _OfACommand(click.Command):
@@ -33,26 +48,52 @@ class _OfACommand(click.Command):
         typed = tuple(args)
         rest = super().parse_args(ctx, args)
         words: tuple[str, ...] = ctx.params.get("words") or ()
-        explicit = "--" in typed[: len(typed) - len(words)]
-        if not explicit and (own := next((flag for flag in _OWN if _has(words, flag)), "")):
+        front = typed[: len(typed) - len(words)]
+        if "--" not in front and (own := next((word for word in words if _flag(word)), "")):
+            moved, command = _parted(words)
+            given = [flag for flag in front if flag == "--dry-run"]
+            as_meant = [*front, *(word for word in moved if word not in given), *command]
             raise ConfigError(
-                f"{own} stands behind the command",
+                f"{_flag(own)} stands behind the command",
                 why="flags there are the command's own",
-                fix=f"slipway run {shlex.join(_in_front(words, own))}, or slipway run -- {shlex.join(words)}",
+                fix=f"slipway run {shlex.join(as_meant)}, or slipway run {shlex.join([*front, '--', *words])}",
             )
         return rest
 
 
-def _in_front(words: tuple[str, ...], flag: str) -> list[str]:
-    """Return the words with a flag, and its value, in front of the command."""
-    place = next(index for index, word in enumerate(words) if word == flag or word.startswith(f"{flag}="))
-    takes_next = words[place] == flag and flag != "--dry-run"
-    end = place + 2 if takes_next else place + 1
-    return [*words[place:end], *words[:place], *words[end:]]
+def _parted(words: Sequence[str]) -> tuple[list[str], list[str]]:
+    """Return the flags of `slipway run` among the words, with their values, and the command without them."""
+    moved: list[str] = []
+    command: list[str] = []
+    value_follows = False
+    for word in words:
+        flag = _flag(word)
+        if flag or value_follows:
+            moved.append(word)
+        else:
+            command.append(word)
+        value_follows = flag == word and flag != "--dry-run"
+    return moved, command
 
 
-def _has(words: tuple[str, ...], flag: str) -> bool:
-    return any(word == flag or word.startswith(f"{flag}=") for word in words)
+def _flag(word: str) -> str:
+    """Return the flag of `slipway run` that a word is; empty for none."""
+    flag = word.partition("=")[0]
+    return flag if flag in _OWN else ""
+
+
+def _require_one(line: str, params: Sequence[str]) -> None:
+    """Raise ConfigError for an empty command, and for one that is given as a parameter, too."""
+    if not line.strip():
+        raise ConfigError(
+            "the command is empty", why="there is nothing to run", fix="slipway run train.py, for example"
+        )
+    if other := next((param for param in params if param.startswith(_AS_PARAMETER)), ""):
+        raise ConfigError(
+            f"-p {_AS_PARAMETER}… is given beside the command {quoted(line)}",
+            why="a job runs one command, which stands behind the flags of slipway run",
+            fix=f"slipway run {shlex.quote(other.removeprefix(_AS_PARAMETER))}, or leave -p {_AS_PARAMETER}… out",
+        )
 
 
 @click.command(cls=_OfACommand, context_settings={"allow_interspersed_args": False})
@@ -85,7 +126,8 @@ def command(
     id_ = checked_request_id(request_id) if request_id is not None else None
     context = Context(flags["catalog"], in_season=True)
     line = command_line(words, Path(code))
-    given = (*((f"machine={machine}",) if machine else ()), *params, f"command={line}")
+    _require_one(line, params)
+    given = (*((f"machine={machine}",) if machine else ()), *params, f"{_AS_PARAMETER}{line}")
     # A program of the image, as `nvidia-smi` is, runs without the files of whoever types it.
     of_folder = needs_folder(line) or (Path(code) / line).exists() or is_of_project(line, Path(code))
     folder = code if of_folder or code != "." else None

@@ -11,22 +11,20 @@ from itertools import islice, pairwise
 
 from slipway.model.catalog.parameter_types import Typed
 from slipway.model.catalog.placeholders import joined
+from slipway.model.catalog.shell_script import FREE, NAME, filled_script, script_follows
 
 _PART = re.compile(r"""'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^'"\\]+|.""", re.DOTALL)
 """What a shell reads in one way: text in quotes, a character behind a backslash, and plain text."""
 _WORD = re.compile(r"""(?:'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^ \t\r\n'"\\])+""", re.DOTALL)
-_SHELLS = frozenset({"bash", "dash", "ksh", "sh", "zsh"})
 _EXPANSION = re.compile(r"\$(?:[A-Za-z_]\w*|\{[^}]*\}?|\()|`")
 _OPERATOR = re.compile(rf"&&|\|\||>>|<<|[|&;<>]|{_EXPANSION.pattern}")
+_PIPE = re.compile(r"(?<![|>])\|(?!\|)")
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
 _BUILTINS = re.compile(
     r"[!.{]|\[\[|alias|case|cd|command|declare|eval|exec|exit|export|for|function|hash|if|popd|pushd|readonly|set|shift"
     r"|shopt|source|time|trap|type|typeset|ulimit|umask|unalias|unset|until|wait|while"
 )
 """First words that a shell has without a program of that name."""
-# `${name}` within single quotes is for a shell that the command itself starts.
-_NAME = r"[A-Za-z_]\w*(?:[.-]\w+)*"
-_FREE = re.compile(rf"\{{\{{({_NAME})\}}\}}|(?<!\$)\{{({_NAME})\}}")
 
 
 def unreadable(text: str) -> str:
@@ -60,42 +58,33 @@ def _without_scripts(text: str) -> str:
     words = [*_WORD.finditer(text)]
     kept, end = [], 0
     for before, word in pairwise(words):
-        if word[0].startswith('"') and _hands_script(text[: before.end()]):
+        if word[0].startswith('"') and script_follows(shlex.split(text[: before.end()])):
             kept.append(text[end : word.start()])
             end = word.end()
     return "".join([*kept, text[end:]])
 
 
-def _hands_script(text: str) -> bool:
-    """Return whether the next word after this beginning of a command is a shell's script: `timeout 9 bash -ec`."""
-    words = shlex.split(text)
-    if not re.fullmatch(r"-[A-Za-z]*c", words.pop()):
-        return False
-    while words and re.fullmatch(r"[-+][\w-]+|pipefail", words[-1]):
-        words.pop()
-    return bool(words) and words[-1].rpartition("/")[2] in _SHELLS
-
-
 def with_shell(text: str) -> str:
-    """Return the command that has a shell read a text."""
-    return f"bash -c {shlex.quote(text)}"
+    """Return the command that has a shell read a text; one with a pipe fails if any part of the pipe does."""
+    options = "-o pipefail -c" if has_pipe(text) else "-c"
+    return f"bash {options} {shlex.quote(text)}"
 
 
-def literal(text: str) -> str:
-    """Return the command that arrives as this text, whatever braces it has: `{name}` in it names no parameter."""
-    return re.sub(rf"(?<!\$)\{{({_NAME})\}}", r"{{\1}}", text)
+def has_pipe(text: str) -> bool:
+    """Tell whether a shell's text has a pipe outside of quotes."""
+    return any(_PIPE.search(part) for part in _PART.findall(text) if part[0] not in "'\"\\")
 
 
 def can_name(name: str) -> bool:
     """Tell whether a command can name a parameter of that name."""
-    return re.fullmatch(_NAME, name) is not None
+    return re.fullmatch(NAME, name) is not None
 
 
 def program(text: str) -> tuple[str, ...]:
     """Return the program that a command runs, without its options: `python`, `train.py` of `python -u train.py --lr 1`;
     all words of a shell's text."""
     words = [] if unreadable(text) else shlex.split(text)
-    if not words or words[1:2] == ["-c"]:
+    if not words or words[1:2] == ["-c"] or words[1:4] == ["-o", "pipefail", "-c"]:
         return tuple(words)
     named = (word for before, word in pairwise(words) if before == "-m" or word.endswith((".py", ".sh")))
     return (words[0], *islice(named, 1))
@@ -103,20 +92,27 @@ def program(text: str) -> tuple[str, ...]:
 
 def names(text: str) -> tuple[str, ...]:
     """Return the parameters that a command names, each once."""
-    return tuple(dict.fromkeys(name for _, name in _FREE.findall(text) if name))
+    return tuple(dict.fromkeys(name for _, name in FREE.findall(text) if name))
 
 
 def filled(text: str, values: Mapping[str, Typed]) -> str:
     """Return a command with the values of the parameters that it names, as a text that is split into the same words; a
     word that is a list's name becomes a word for each item. Raises KeyError for a name without a value."""
-    if not _FREE.search(text):
+    if not FREE.search(text):
         return text
-    return shlex.join(part for word in shlex.split(text) for part in _words(word, values))
+    parts: list[str] = []
+    words = shlex.split(text)
+    for place, word in enumerate(words):
+        if script_follows(words[:place]):
+            parts.append(filled_script(word, values))
+        else:
+            parts += _words(word, values)
+    return shlex.join(parts)
 
 
 def _words(word: str, values: Mapping[str, Typed]) -> Iterable[str]:
-    whole = _FREE.fullmatch(word)
+    whole = FREE.fullmatch(word)
     value = values[whole[2]] if whole and whole[2] else ""
     if isinstance(value, tuple):
         return value
-    return (_FREE.sub(lambda match: f"{{{match[1]}}}" if match[1] else joined(values[match[2]]), word),)
+    return (FREE.sub(lambda match: f"{{{match[1]}}}" if match[1] else joined(values[match[2]]), word),)

@@ -26,6 +26,7 @@ from slipway.authoring.packages.outdated_lock import outdated
 from slipway.authoring.packages.own_modules import mistyped, require_own_modules
 from slipway.authoring.packages.packing import runs_any_folder
 from slipway.authoring.packages.python_versions import excluded_python
+from slipway.authoring.packages.shell_check import literal_variables, masked_failures
 from slipway.authoring.packages.working_tree import WorkingTree
 from slipway.base.formatting import join
 from slipway.model.catalog.template import Offer, Template, applying
@@ -96,6 +97,8 @@ def check_command(
     if tell is None:
         return
     lines = [*about(tree, source.place, command), *hidden(tree.files, command)]
+    lines += masked_failures(command)
+    lines += literal_variables(command)
     lines += mistyped(tree.files, command, packages.code)
     if packages.code:
         lines.append(f"modules also from {join(packages.code)}")
@@ -114,9 +117,11 @@ def check_program(template: Template, asked: SubmissionRequest, command: str, te
     """Tell which program a command without a folder needs and its job lacks. Raises ConfigError as `check_command`."""
     require_joined(command, asked.overrides.settings.replicas)
     here, others = machines(template, asked)
+    lines = [*masked_failures(command), *literal_variables(command)]
     if here and runs_any_folder(template):
-        for line in lacking({}, command, FolderPackages(), here, others):
-            tell(line)
+        lines += lacking({}, command, FolderPackages(), here, others)
+    for line in lines:
+        tell(line)
 
 
 def image_needs(template: Template, files: Mapping[str, bytes]) -> Iterator[str]:

@@ -10,7 +10,7 @@ from slipway.authoring.packages.packing import runs_any_folder
 from slipway.authoring.packages.project_file import PROJECT
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join, nearest, quoted, short
-from slipway.model.catalog.command_line import literal, refusal, with_shell
+from slipway.model.catalog.command_line import refusal, with_shell
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.template import USUAL_SCRIPT, Template
 
@@ -18,17 +18,14 @@ _MEMBERS = ("*", "*/*")
 """The places of a workspace's members, as far as they are looked for."""
 
 
-def command_line(words: tuple[str, ...], folder: Path, *, has_parameters: bool = True) -> str:
+def command_line(words: tuple[str, ...], folder: Path) -> str:
     """Return the command as a parameter has it, for a shell where it needs one. One word alone is a line already, or a
-    file of the folder; a Python file is run by Python, and a shell's by bash. `has_parameters`: `{name}` stands for a
-    parameter, as in a job's command, and not for itself, as in a session's. Raises ConfigError for a flag or a folder
+    file of the folder; a Python file is run by Python, and a shell's by bash. Raises ConfigError for a flag or a folder
     in the place of a program."""
     alone = len(words) == 1 and not (" " in words[0] and (folder / words[0]).is_file())
     _require_program(words[0], folder / words[0], alone=alone)
     _require_known(words[0], folder)
     line = words[0] if alone else shlex.join(words)
-    if has_parameters and not alone:
-        line = literal(line)
     first = line.partition(" ")[0] if alone else words[0]
     if first.endswith(".py"):
         line = f"python {line}"

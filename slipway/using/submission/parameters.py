@@ -238,7 +238,7 @@ def _unknown(name: str, template: Template, given: Mapping[str, Typed], argument
     lacks = f", and {command} has no {{{short(name)}}}" if command else ""
     way: Fix = ""
     if command and not near and command_line.can_name(name):
-        way = ({"params": {command: f"… {{{name}}}"}}, ", which stands for it")
+        way = f"write {{{name}}} in the {command}, where its value belongs"
     elif command and not near:
         way = "a name of letters, digits, _, - and . can stand in a command"
     return ParameterMistake(name, f"unknown parameter {short(name)}{lacks}; {instead}", way)

@@ -29,7 +29,7 @@ from slipway.using.submission.own_command import command_line
 @folder_option
 @catalog_option
 def command(*, words: tuple[str, ...], name: str | None, resume: bool, code: str, catalog: str | None) -> int:
-    context, line = Context(catalog), command_line(words, Path(code), has_parameters=False)
+    context, line = Context(catalog), command_line(words, Path(code))
     with screen.terminable("a run may have been sent", "slipway session list"):
         session, run = begin_run(context, lambda: find_session(context, name), line, code, screen.note, resume=resume)
     with screen.terminable(f"run {run.number} goes on", f"slipway jobs logs {session.job.typed} --follow"):

@@ -217,7 +217,9 @@ def test_a_machine_whose_image_has_them_lacks_nothing() -> None:
 def test_files_that_hide_modules_of_python_are_told(files: list[str], command: str, names: str) -> None:
     said = [*hidden(dict.fromkeys(files, b""), command)]
     assert said == (
-        [f"! {names}: Python imports it in place of its own module of that name: rename it"] if names else []
+        [f"! {names}: Python has a module of that name, and imports one in place of the other: rename it"]
+        if names
+        else []
     )
 
 
@@ -235,7 +237,20 @@ MEETING = "--nnodes $WORLD_SIZE --node-rank $RANK --master-addr $MASTER_ADDR --m
             f"torchrun {MEETING} --nproc_per_node=2 train.py --lr 1",
         ),
         ("python -m torch.distributed.run --nnodes=2 train.py", f"torchrun {MEETING} train.py"),
-        ("bash -c 'cd a; LR=1 torchrun train.py'", f"torchrun {MEETING} train.py"),
+        ("bash -c 'cd a; LR=1 torchrun train.py'", f"cd a; LR=1 torchrun {MEETING} train.py"),
+        (
+            "bash -o pipefail -c 'cd a && torchrun --nproc-per-node 2 t.py \"a  b\" 2>&1 | tee log; ls'",
+            f'cd a && torchrun {MEETING} --nproc-per-node 2 t.py "a  b" 2>&1 | tee log; ls',
+        ),
+        (
+            "bash -c 'cd a && mpirun -np 2 python t.py > log && echo done'",
+            f"cd a && torchrun {MEETING} --nproc-per-node gpu t.py > log && echo done",
+        ),
+        (
+            "bash -c 'A=\"1 2\" accelerate launch --num_processes 2 t.py; echo b'",
+            f'A="1 2" accelerate launch {ACCELERATE} --num_processes $((2 * WORLD_SIZE)) t.py; echo b',
+        ),
+        ("env LR=1 python -m torch.distributed.run t.py", f"env LR=1 torchrun {MEETING} t.py"),
         (
             "accelerate launch --num_processes 4 train.py",
             f"accelerate launch {ACCELERATE} --num_processes $((4 * WORLD_SIZE)) train.py",

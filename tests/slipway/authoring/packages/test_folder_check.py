@@ -36,10 +36,17 @@ OUTSIDE = (
         ("'.\\scripts\\run.sh'", "has no .\\scripts\\run.sh", "did you mean scripts/run.sh?"),
         ("python secret.py", "starts secret.py, which is not packed", "git add -f secret.py"),
         ("/bin/bash /scripts/run.sh", "the command starts /scripts/run.sh", "did you mean scripts/run.sh?"),
+        ("bash -c 'source env.sh && python train.py'", "has no env.sh", ""),
+        ("bash -c 'source .venv/bin/activate && python train.py'", "reads .venv/bin/activate", "leave it out"),
+        ("bash -c '. scripts/rum.sh && python train.py'", "has no scripts/rum.sh", "did you mean scripts/run.sh?"),
+        ("bash -c 'set -a; . ./.env; python train.py'", "reads .env, which is not packed", "--env-file .env"),
         ("python ../beside.py", "starts ../beside.py, which is not packed", ", and beside.py in the command"),
     ],
 )
 def test_a_command_whose_script_is_not_packed_is_refused(folder: Path, command: str, what: str, fix: str) -> None:
+    (folder / ".env").touch()
+    with (folder / ".gitignore").open("a") as ignored:
+        ignored.write("\n.env\n")
     (folder.parent / "beside.py").touch()  # aws/sagemaker-python-sdk 312
     with pytest.raises(ConfigError) as error:
         require_named(read(folder), folder, command)
@@ -59,6 +66,8 @@ def test_a_command_whose_script_is_not_packed_is_refused(folder: Path, command: 
         "",
         "accelerate launch other.py",
         "bash -c 'cd scripts && bash run.sh'",
+        "bash -c 'source scripts/run.sh && python train.py'",
+        "bash -c 'source /opt/env.sh && python train.py'",
         "bash -c 'cd scripts/.. && python train.py'",
         "bash -c 'cd $HOME; python absent.py'",
         "bash -c 'python train.py > made.py && python made.py'",

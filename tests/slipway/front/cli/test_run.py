@@ -105,13 +105,13 @@ def test_a_program_of_the_image_needs_no_folder(open_to_commands: Stack, tmp_pat
         (("train.py",), "python train.py"),
         (("train.py --lr 0.1",), "python train.py --lr 0.1"),
         (("python", "-c", "print('a b')"), "python -c 'print('\"'\"'a b'\"'\"')'"),
-        (("python train.py | tee log",), "bash -c 'python train.py | tee log'"),
-        (("python", "-c", "print(f'{x}')"), "python -c 'print(f'\"'\"'{{x}}'\"'\"')'"),
+        (("python train.py | tee log",), "bash -o pipefail -c 'python train.py | tee log'"),
+        (("python", "-c", "print(f'{x}')"), "python -c 'print(f'\"'\"'{x}'\"'\"')'"),
         (("nvidia-smi",), "nvidia-smi"),
         (("it's",), "bash -c 'it'\"'\"'s'"),
         (("",), ""),
         (("train.py && echo hi",), "bash -c 'python train.py && echo hi'"),
-        (("train.py | tee log",), "bash -c 'python train.py | tee log'"),
+        (("train.py | tee log",), "bash -o pipefail -c 'python train.py | tee log'"),
         (("train.sh", "a b"), "bash train.sh 'a b'"),
         (("./train.sh",), "./train.sh"),
         (("my train.py", "--lr", "1"), "python 'my train.py' --lr 1"),
@@ -121,7 +121,7 @@ def test_a_program_of_the_image_needs_no_folder(open_to_commands: Stack, tmp_pat
         (("exit", "7"), "bash -c 'exit 7'"),
         (("ulimit -n",), "bash -c 'ulimit -n'"),
         (("source env.sh",), "bash -c 'source env.sh'"),
-        (("LR=1", "python", "train.py", "{x}"), "bash -c 'LR=1 python train.py '\"'\"'{{x}}'\"'\"''"),
+        (("LR=1", "python", "train.py", "{x}"), "bash -c 'LR=1 python train.py '\"'\"'{x}'\"'\"''"),
     ],
 )
 def test_words_are_one_line_for_a_shell(words: tuple[str, ...], line: str, tmp_path: Path) -> None:
@@ -129,9 +129,48 @@ def test_words_are_one_line_for_a_shell(words: tuple[str, ...], line: str, tmp_p
     assert command_line(words, tmp_path) == line
 
 
+def test_a_parameter_has_one_meaning_in_a_line_and_in_words(open_to_commands: Stack) -> None:
+    for command in (("python train.py --lr {lr} {{x}}",), ("--", "python", "train.py", "--lr", "{lr}", "{{x}}")):
+        done = open_to_commands.well("run", "--dry-run", "-o", "json", "-p", "lr=a b", *command)
+        assert "python train.py --lr 'a b' '{x}'" in done.out, done.out
+    for unfilled in (("python train.py --lr {lr}",), ("train.py", "--lr", "{lr}")):
+        refused = open_to_commands.run("run", "--dry-run", *unfilled)
+        assert refused.code == 2 and "command has {lr}, and no parameter lr is given" in refused.err, refused.err
+        assert "fix: -p lr=VALUE, or for these very characters {{lr}}" in refused.err
+    refused = open_to_commands.run("run", "--dry-run", "-p", "rate=0.1", "train.py")
+    assert "unknown parameter rate, and command has no {rate}" in refused.err
+    assert "fix: write {rate} in the command, where its value belongs" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("words", "fix"),
+    [
+        ("--dry-run --code ../py t.py --lr 1 --dry-run", "--dry-run --code ../py t.py --lr 1"),
+        ("-p x=1 t.py --machine n1-standard-4 --lr 1", "-p x=1 --machine n1-standard-4 t.py --lr 1"),
+        ("t.py --machine=a2 --dry-run --lr 1 --max-run 2h", "--machine=a2 --dry-run --max-run 2h t.py --lr 1"),
+        ("--env A=1 t.py --secret A=b --env-file .env", "--env A=1 --secret A=b --env-file .env t.py"),
+    ],
+)
+def test_a_flag_behind_the_command_comes_before_it_with_those_that_are_there(
+    open_to_commands: Stack, words: str, fix: str
+) -> None:
+    refused = open_to_commands.run("run", *words.split())
+    place = words.index("t.py")
+    explicit = f"slipway run {words[:place]}-- {words[place:]}"
+    assert f"fix: slipway run {fix}, or {explicit}\n" in refused.err, refused.err
+    assert refused.code == 2 and not open_to_commands.jobs()
+
+
+def test_a_command_stands_behind_the_flags_of_run_alone(open_to_commands: Stack) -> None:
+    refused = open_to_commands.run("run", "--dry-run", "-p", "command=python train.py", "train.py")
+    assert refused.code == 2 and "fix: slipway run 'python train.py'" in refused.err, refused.err
+    refused = open_to_commands.run("run", "--dry-run", "")
+    assert refused.code == 2 and "the command is empty" in refused.err, refused.err
+
+
 def test_a_sessions_command_has_no_parameters_and_keeps_its_braces(tmp_path: Path) -> None:
     words = ("python", "train.py", "{x}", "{{x}}")
-    assert shlex.split(command_line(words, tmp_path, has_parameters=False)) == [*words]
+    assert shlex.split(command_line(words, tmp_path)) == [*words]
 
 
 def test_what_nothing_can_run_is_refused(open_to_commands: Stack) -> None:

@@ -152,7 +152,7 @@ def test_a_mistyped_parameter_is_no_parameter_of_the_command() -> None:
     assert "a call of Python has no dry run" in dry_run.why
     assert dry_run.fix == "slipway submit … --dry-run --output json"
     assert "command has no {lr}" in wrong(SCRIPT, lr="0.1").why
-    assert wrong(SCRIPT, lr="0.1").fix == "command='… {lr}', which stands for it"
+    assert wrong(SCRIPT, lr="0.1").fix == "write {lr} in the command, where its value belongs"
     assert wrong(SCRIPT, **{"learning rate": "1"}).fix.startswith("a name of letters, digits, _, - and . can stand in")
     assert wrong(TEMPLATE, name="{lr}", lr="0.1").why.startswith("unknown parameter lr; the template has ")
 
