@@ -54,11 +54,16 @@ def test_a_job_is_found_by_name_number_and_template_with_its_metrics(stack: Stac
         slipway.job(7)  # type: ignore[arg-type]
 
 
-def test_jobs_are_listed_by_what_one_asks_for_and_told_beside_each_other(stack: Stack) -> None:
+def test_jobs_are_listed_by_what_one_asks_for_and_told_beside_each_other(
+    stack: Stack, caplog: pytest.LogCaptureFixture
+) -> None:
     first, second = (slipway.submit("hello", code_=f"print({number})").wait(timeout=120) for number in (1, 2))
     other = slipway.submit("crew", code_="print(3)").wait(timeout=120)
     assert slipway.jobs() == (other, second, first) and slipway.jobs(limit=1) == (other,)
     assert slipway.jobs(template="hello", state=first.state) == (second, first) and slipway.jobs(user="bob") == ()
+    unmeasured = slipway.jobs(template="hello").results("-accuracy")
+    assert [row["metrics.accuracy"] for row in unmeasured] == [None, None], "a loop over the column goes on"
+    assert any(line.startswith("none of these jobs has a metric") for line in caplog.messages)
     measured(stack, first.name, {"accuracy": 0.9})
     table = slipway.jobs(template="hello").results("-accuracy")
     assert [row["name"] for row in table] == [first.name, second.name]
