@@ -58,7 +58,7 @@ _OF_SESSIONS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "machine": ((str, _NONE), "a machine type"),
     "idle": ((str, int, float), 'a time: "20m", or seconds'),
     "preload": ((Sequence,), "a list of modules' names"),
-    "command": ((str,), "a line, as it is typed"),
+    "command": ((str, list, tuple), "a line, as it is typed, or a list of words"),
     "resume": ((bool,), "True or False"),
     "check": ((bool,), "True or False"),
 }
@@ -95,6 +95,18 @@ def check_given(given: Mapping[str, Any]) -> None:
     """Raise ConfigError for an argument of a submission, or a parameter of its template, of a wrong type."""
     check(**{name: value for name, value in given.items() if name in _TAKES})
     params_as_typed({name: value for name, value in given.items() if name not in _TAKES})
+
+
+def command_words(command: str | Sequence[str | float]) -> tuple[str, ...]:
+    """Return the words of a command that is given as a list, or its line as the only one. Raises ConfigError."""
+    check(command=command)
+    if not command:
+        raise ConfigError("command is empty", fix=_ALL[_COMMAND][1])
+    if isinstance(command, str):
+        return (command,)
+    for index, word in enumerate(command):
+        _require(f"{_COMMAND}[{index}]", word, (str, Real), _ALL[_COMMAND][1])
+    return tuple(map(render, command))
 
 
 def check_timeout(timeout: float | None) -> None:
