@@ -10,7 +10,7 @@ from numbers import Real
 from typing import Any
 
 from slipway.base.errors import ConfigError
-from slipway.base.formatting import meant, unfit
+from slipway.base.formatting import meant, seconds, unfit
 from slipway.model.catalog.parameter_types import Typed
 from slipway.model.catalog.placeholders import render, single
 from slipway.using.submission.own_labels import checked_note, checked_notify, with_name
@@ -69,7 +69,7 @@ _OF_JOBS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "state": ((str, _NONE), "a state's name"),
     "limit": ((int, _NONE), "a number of jobs"),
     "everything": ((bool,), "True or False"),
-    "timeout": ((int, float, _NONE), "seconds, or None to wait for as long as it takes"),
+    "timeout": ((str, int, float, _NONE), 'a time: "2h", or seconds, or None to wait for as long as it takes'),
     "folder": ((str, os.PathLike, _NONE), "a folder's path"),
     "overwrite": ((bool,), "True or False"),
 }
@@ -109,10 +109,16 @@ def command_words(command: str | Sequence[str | float]) -> tuple[str, ...]:
     return tuple(map(render, command))
 
 
-def check_timeout(timeout: float | None) -> None:
+def timeout_s(timeout: str | float | None) -> float | None:
+    """Return the seconds of a time to wait, None for as long as it takes. Raises ConfigError."""
     check(timeout=timeout)
-    if timeout is not None and not 0 <= timeout < math.inf:
+    if timeout is None:
+        return None
+    if isinstance(timeout, str):
+        return seconds(timeout)
+    if not 0 <= timeout < math.inf:
         raise ConfigError(f"timeout is {timeout}", fix=_ALL["timeout"][1])
+    return timeout
 
 
 def waits_as_typed(wait_for: Mapping[str, str | float] | None) -> dict[str, str]:

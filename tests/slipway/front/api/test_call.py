@@ -13,7 +13,7 @@ import pytest
 import slipway
 from slipway.base.errors import ConfigError, SlipwayError
 from slipway.base.installation import version
-from slipway.front.api.call import check, check_timeout, command_words, overrides_of, params_as_typed, waits_as_typed
+from slipway.front.api.call import check, command_words, overrides_of, params_as_typed, timeout_s, waits_as_typed
 from slipway.front.cli.terminal.flags import as_flags
 from slipway.using.sweeps.sweep_file import points_of
 
@@ -71,7 +71,7 @@ def test_true_is_no_second() -> None:
     with pytest.raises(ConfigError, match="given a bool"):
         waits_as_typed({"pool": True})
     with pytest.raises(ConfigError, match="timeout is given a bool"):
-        check_timeout(True)
+        timeout_s(True)
     assert params_as_typed({"fast": True, "several": [True, 1]}) == {"fast": "true", "several": ("true", "1")}
 
 

@@ -12,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 
 import slipway
 from slipway.base.errors import ConfigError, SlipwayError
-from slipway.front.api.call import check_timeout, params_as_typed, types, waits_as_typed
+from slipway.front.api.call import params_as_typed, timeout_s, types, waits_as_typed
 from slipway.model.catalog.placeholders import render
 from slipway.model.catalog.template import Offer, Parameter, Template
 from slipway.model.labels import recorded
@@ -214,12 +214,24 @@ def test_an_empty_text_is_not_the_default_and_half_a_character_names_nothing(tex
 
 
 @pytest.mark.parametrize("timeout", [float("nan"), float("inf"), -1, -0.5])
-def test_a_time_to_wait_is_a_number_of_seconds_that_ends(timeout: float) -> None:
+def test_a_time_to_wait_ends(timeout: float) -> None:
     with pytest.raises(ConfigError, match=f"^timeout is {timeout}") as error:
-        check_timeout(timeout)
+        timeout_s(timeout)
     assert "None" in error.value.fix
-    for right in (None, 0, 0.5, 300):
-        check_timeout(right)
+
+
+@pytest.mark.parametrize(
+    ("given", "read"), [(None, None), (0, 0), (0.5, 0.5), (300, 300), ("1m", 60), ("2h", 7200), ("90", 90)]
+)
+def test_a_time_to_wait_is_written_as_the_time_that_a_job_runs(given: str | float | None, read: float | None) -> None:
+    assert timeout_s(given) == read
+
+
+@pytest.mark.parametrize("wrong", ["soon", "", "-1m", "0"])
+def test_a_text_that_is_no_time_to_wait_is_refused_with_one_that_is(wrong: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        timeout_s(wrong)
+    assert "2h" in str(error.value.fix)
 
 
 def test_a_folder_that_is_gone_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
