@@ -181,9 +181,9 @@ class Sweep:
         return facts((("sweep", self.id), ("runs", f"{self.count:,}"), ("stack", self._context.catalog.stack)))
 
     def wait(self, timeout: str | float | None = None, *, check: bool = True) -> tuple[Job, ...]:
-        """Wait for the end of every run, at most `timeout`, as "2h" or in seconds, and return their jobs, in the order of
-        the runs. Without `check` those that failed or were cancelled are among them, and none is for a run whose job is
-        gone.
+        """Wait for the end of every run, at most `timeout`, as "2h" or in seconds, and return their jobs, in the order
+        of the runs. Without `check` those that failed or were cancelled are among them, and none is for a run whose job
+        is gone.
 
         Raises ResourceError when any failed or expired, or ran and its end is not known, as its job is gone, and
         Cancelled when others were cancelled, both unless `check` is False; WaitTimeout (the runs go on), ConfigError
