@@ -139,6 +139,30 @@ def test_an_argument_by_the_name_of_another_tool_is_told_as_that_of_a_call() -> 
     assert error.value.fix.startswith("max_run='5m'; for a parameter of the command: command='… {timeout}'")
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "meant", "fix"),
+    [
+        ("env_file", ".env", "env", "env={'NAME': 'VALUE', …}; for a parameter"),
+        ("wait", "true", "wait()", "wait() of what the call returns; for a parameter"),
+        ("follow", "true", "logs(follow=True)", "logs(follow=True) of what the call returns; for a parameter"),
+        ("as_", "custom-job", "kind", "kind='custom-job'"),
+        ("output", "json", "", "command='… {output}', which stands for it"),
+    ],
+)
+def test_a_flag_of_the_command_is_told_as_what_a_call_has_for_it(name: str, value: str, meant: str, fix: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        resolve(SCRIPT, {name: value}, ("max_run", "env", "kind"))
+    assert error.value.fix.startswith(fix)
+    assert not meant or f"did you mean {meant}" in error.value.why
+
+
+def test_a_name_near_a_given_parameter_of_the_command_is_told_as_that_one() -> None:
+    """A job's parameters are given where another is submitted like it."""
+    error = wrong(SCRIPT, command="python train.py --lr {lr}", lr="0.1", lrr="2")
+    assert error.why == "unknown parameter lrr, and command has no {lrr}; did you mean lr?"
+    assert error.fix == "lr='2'"
+
+
 def test_a_mistyped_parameter_is_no_parameter_of_the_command() -> None:
     machine = wrong(SCRIPT, machin="large", command="python train.py --lr {lr}", lr="0.1")
     assert machine.why == "unknown parameter machin, and command has no {machin}; did you mean machine?"
