@@ -56,6 +56,7 @@ from slipway.authoring.packages.slipway_storage import ROLE, RefusedError, Stora
 from slipway.authoring.packages.slipway_yield import Room
 
 SECRET, READER = "__SECRET", "roles/secretmanager.secretAccessor"
+MAKE = "if there is no such secret, gcloud secrets create {} --data-file=FILE"
 GRANT = f"gcloud secrets add-iam-policy-binding {{}} --role={READER} --member=serviceAccount:{{}}"
 NOTIFICATION = "SLIPWAY_NOTIFICATION"
 MOVED, CANCELLED, TRIALS = "moved", "cancelled", "trials"
@@ -117,9 +118,10 @@ def secrets(environ: Mapping[str, str], sleep: Callable[[float], None] = time.sl
             try:
                 values[variable[: -len(SECRET)]] = secret(reference, environ, sleep)
             except StorageError as error:
-                way, name = "see that the secret is there, and is text", reference.partition("/versions/")[0]
-                if error.code == 403:
-                    way = GRANT.format(name, account("email", environ))
+                name = reference.partition("/versions/")[0]
+                way = f"see that it has a version, which is text; {MAKE.format(name)}"
+                if error.code == 403:  # So Secret Manager also answers who may not know that a secret is missing.
+                    way = f"{GRANT.format(name, account('email', environ))}; {MAKE.format(name)} first"
                 what = "a secret of this job can't be read, so the job does not start"
                 raise RefusedError(what, f"{reference}: {error}", f"{way}, then submit again") from error
     return values

@@ -10,7 +10,7 @@ from numbers import Real
 from typing import Any
 
 from slipway.base.errors import ConfigError
-from slipway.base.formatting import meant, unfit
+from slipway.base.formatting import meant, seconds, unfit
 from slipway.model.catalog.parameter_types import Typed
 from slipway.model.catalog.placeholders import render, single
 from slipway.using.submission.own_labels import checked_note, checked_notify, with_name
@@ -58,7 +58,7 @@ _OF_SESSIONS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "machine": ((str, _NONE), "a machine type"),
     "idle": ((str, int, float), 'a time: "20m", or seconds'),
     "preload": ((Sequence,), "a list of modules' names"),
-    "command": ((str,), "a line, as it is typed"),
+    "command": ((str, list, tuple), "a line, as it is typed, or a list of words"),
     "resume": ((bool,), "True or False"),
     "check": ((bool,), "True or False"),
 }
@@ -69,7 +69,7 @@ _OF_JOBS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "state": ((str, _NONE), "a state's name"),
     "limit": ((int, _NONE), "a number of jobs"),
     "everything": ((bool,), "True or False"),
-    "timeout": ((int, float, _NONE), "seconds, or None to wait for as long as it takes"),
+    "timeout": ((str, int, float, _NONE), 'a time: "2h", or seconds, or None to wait for as long as it takes'),
     "folder": ((str, os.PathLike, _NONE), "a folder's path"),
     "overwrite": ((bool,), "True or False"),
 }
@@ -97,10 +97,28 @@ def check_given(given: Mapping[str, Any]) -> None:
     params_as_typed({name: value for name, value in given.items() if name not in _TAKES})
 
 
-def check_timeout(timeout: float | None) -> None:
+def command_words(command: str | Sequence[str | float]) -> tuple[str, ...]:
+    """Return the words of a command that is given as a list, or its line as the only one. Raises ConfigError."""
+    check(command=command)
+    if not command:
+        raise ConfigError("command is empty", fix=_ALL[_COMMAND][1])
+    if isinstance(command, str):
+        return (command,)
+    for index, word in enumerate(command):
+        _require(f"{_COMMAND}[{index}]", word, (str, Real), _ALL[_COMMAND][1])
+    return tuple(map(render, command))
+
+
+def timeout_s(timeout: str | float | None) -> float | None:
+    """Return the seconds of a time to wait, None for as long as it takes. Raises ConfigError."""
     check(timeout=timeout)
-    if timeout is not None and not 0 <= timeout < math.inf:
+    if timeout is None:
+        return None
+    if isinstance(timeout, str):
+        return seconds(timeout)
+    if not 0 <= timeout < math.inf:
         raise ConfigError(f"timeout is {timeout}", fix=_ALL["timeout"][1])
+    return timeout
 
 
 def waits_as_typed(wait_for: Mapping[str, str | float] | None) -> dict[str, str]:

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from slipway.base.errors import ConfigError, ResourceError, SlipwayError
 from slipway.base.formatting import nearest, quoted
-from slipway.front.api.call import check, check_timeout
+from slipway.front.api.call import check, timeout_s
 from slipway.front.api.notebook import facts, table
 from slipway.google.jobs import VertexJob
 from slipway.google.trials import Trial
@@ -253,23 +253,23 @@ class Job:
         """Return the job as it is now. Raises CloudError."""
         return self._handle(self._context.vertex.job(self.resource_name))
 
-    def wait(self, timeout: float | None = None) -> Job:
-        """Wait for the end, at most `timeout` seconds, and return the job as it is then.
+    def wait(self, timeout: str | float | None = None) -> Job:
+        """Wait for the end, at most `timeout`, as "2h" or in seconds, and return the job as it is then.
 
         For a duplicate, wait for the job that runs and return that. Raises ResourceError for a job that failed or
         expired, or is a duplicate of a deleted one, its subclass JobTimeout for a job that reached its time limit,
-        Cancelled, WaitTimeout (`timeout` is over, and the job goes on), ConfigError for a `timeout` that is not a
-        number, and CloudError after an hour without contact (SLIPWAY_NO_CONTACT). Each has the job, as it was last
-        read, as its `job`.
+        Cancelled, WaitTimeout (`timeout` is over, and the job goes on), ConfigError for a `timeout` that is no time,
+        and CloudError after an hour without contact (SLIPWAY_NO_CONTACT). Each has the job, as it was last read, as its
+        `job`.
         """
         from slipway.using.jobs.notification import Notifier
         from slipway.using.submission.ending import require_success
         from slipway.using.submission.experiment_run import end_run
 
-        check_timeout(timeout)
+        limit = timeout_s(timeout)
         job, notifier = self._job, Notifier(self._context)
         try:
-            for job, event in _followed(self._context, self._job, logs=False, timeout=timeout):
+            for job, event in _followed(self._context, self._job, logs=False, timeout=limit):
                 tell_event(event)
                 if problem := notifier.saw(job):
                     _log.warning(problem)

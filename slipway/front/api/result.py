@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Mapping, Sequence
 
 from slipway.base.errors import ConfigError
-from slipway.base.formatting import exact
+from slipway.base.formatting import exact, short
 from slipway.front.api.notebook import table
 from slipway.google.jobs import VertexJob
 from slipway.model.catalog.placeholders import render
@@ -21,11 +22,13 @@ from slipway.using.jobs.results import (
     flat_rows,
     metric_text,
     parameter_order,
-    require_metrics,
     result_rows,
+    with_metrics,
+    without_metrics,
 )
 
 Row = Mapping[str, str | float | None]
+_log = logging.getLogger("slipway")
 
 
 class ResultTable(list[Row]):
@@ -79,6 +82,15 @@ def _cells(row: ResultRow, results: Results) -> list[str]:
     ]
 
 
+def _tell_lacking(results: Results, name: str) -> None:
+    """Log why jobs lack the metric; a warning where none has any, as its name may be misspelled."""
+    reasons = "; ".join(without_metrics(results, [name]))
+    if results.rows and not results.metrics:
+        _log.warning("none of these jobs has a metric, so there is no %s%s", short(name), reasons and f": {reasons}")
+    elif reasons:
+        _log.info(reasons)
+
+
 def table_of(context: Context | None, jobs: Sequence[VertexJob], sort: str | None) -> ResultTable:
     """Return the results, with all metrics read at once. `context`: None without jobs. Raises ConfigError."""
     if context is None:
@@ -90,6 +102,6 @@ def table_of(context: Context | None, jobs: Sequence[VertexJob], sort: str | Non
     order, causes = parameter_order(context.catalog, jobs), read_causes(context, jobs)
     results = result_rows(with_parts(context, jobs), metrics, context.now, goal, order, causes)
     if goal is not None:
-        require_metrics(results, [goal.metric])
-        results = results.sorted_by(goal)
+        _tell_lacking(results, goal.metric)
+        results = with_metrics(results, [goal.metric]).sorted_by(goal)
     return ResultTable(results)

@@ -15,7 +15,7 @@ from types import TracebackType
 from slipway.base.clock import poll
 from slipway.base.errors import ResourceError
 from slipway.front.api.call import check as check_arguments
-from slipway.front.api.call import overrides_of, params_as_typed, types, waits_as_typed
+from slipway.front.api.call import command_words, overrides_of, params_as_typed, types, waits_as_typed
 from slipway.front.api.job import Job
 from slipway.front.api.submit import sent
 from slipway.using.context import Context, context_of
@@ -70,18 +70,24 @@ class Session:
         self.stop()
 
     def run(
-        self, command: str, *, code: str | os.PathLike[str] = ".", resume: bool = False, check: bool = True
+        self,
+        command: str | Sequence[str | float],
+        *,
+        code: str | os.PathLike[str] = ".",
+        resume: bool = False,
+        check: bool = True,
     ) -> SessionRun:
-        """Run a command among the files of a folder as they are now, print what it writes, and wait for its end. An
-        interrupt is handed on to the command. `resume`: its $SLIPWAY_OUTPUT is what the run before has left, not empty.
-        With `check=False` a command that failed is returned.
+        """Run a command, a line or a list of words, among the files of a folder as they are now, print what it writes,
+        and wait for its end. An interrupt is handed on to the command. `resume`: its $SLIPWAY_OUTPUT is what the run
+        before has left, not empty. With `check=False` a command that failed is returned.
 
         Raises ResourceError for a command that failed, for a run that is lost, and where the session runs another
         command or has ended; ConfigError for a folder that lacks what the command starts; and CloudError.
         """
-        check_arguments(command=command, code=code, resume=resume, check=check)
+        check_arguments(code=code, resume=resume, check=check)
+        words = command_words(command)
         typed = os.fsdecode(code)
-        line = command_line((command,), Path(typed))
+        line = command_line(words, Path(typed))
         session, run = begin_run(self._context, self._session, line, typed, _log.info, resume=resume)
         name = f"{session.job.typed}/{run.number}"
         exit_code = followed(self._context, session, run, _log.info)

@@ -14,7 +14,7 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import ConfigError, PolicyError
-from slipway.front.api.call import check, check_timeout, overrides_of, params_as_typed, types
+from slipway.front.api.call import check, overrides_of, params_as_typed, timeout_s, types
 from slipway.front.api.job import Job, Jobs
 from slipway.front.api.notebook import facts
 from slipway.google.jobs import AT_LEAST_ONCE, VertexJob
@@ -180,16 +180,17 @@ class Sweep:
     def _repr_html_(self) -> str:
         return facts((("sweep", self.id), ("runs", f"{self.count:,}"), ("stack", self._context.catalog.stack)))
 
-    def wait(self, timeout: float | None = None, *, check: bool = True) -> tuple[Job, ...]:
-        """Wait for the end of every run, at most `timeout` seconds, and return their jobs, in the order of the runs.
-        Without `check` those that failed or were cancelled are among them, and none is for a run whose job is gone.
+    def wait(self, timeout: str | float | None = None, *, check: bool = True) -> tuple[Job, ...]:
+        """Wait for the end of every run, at most `timeout`, as "2h" or in seconds, and return their jobs, in the order
+        of the runs. Without `check` those that failed or were cancelled are among them, and none is for a run whose job
+        is gone.
 
         Raises ResourceError when any failed or expired, or ran and its end is not known, as its job is gone, and
         Cancelled when others were cancelled, both unless `check` is False; WaitTimeout (the runs go on), ConfigError
-        for a `timeout` that is not a number, and CloudError after an hour without contact (SLIPWAY_NO_CONTACT).
+        for a `timeout` that is no time, and CloudError after an hour without contact (SLIPWAY_NO_CONTACT).
         """
-        check_timeout(timeout)
-        ended = until_ended(self._context, self._sent, _LogDisplay(self._context), timeout=timeout)
+        limit = timeout_s(timeout)
+        ended = until_ended(self._context, self._sent, _LogDisplay(self._context), timeout=limit)
         if check and (problem := problem_of_runs(self._context, self._sent, ended, _AGAIN)):
             raise problem
         return self._handles(ended.jobs.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -30,6 +31,7 @@ from slipway.model.rules.strategies import FLEX_MODELS, flex_start_has
 
 CONFIG_VARIABLE = "SLIPWAY_CONFIG"
 """The variable that names the folder of a person's own settings."""
+_ACCOUNT = re.compile(r"([a-z][a-z0-9-]*)@([a-z0-9.:-]+)\.iam\.gserviceaccount\.com")
 _FILE = "catalog"
 _GROUP = "group:"
 _ROOTS = (OWN_FOLDER, ".git", "Pulumi.yaml")
@@ -387,3 +389,17 @@ def remedy(catalog: Catalog, cluster: str, does: str) -> str:
         f"ask whoever made {cluster}, which stack {catalog.stack} has adopted as {entry.name}; or take it "
         f"out of the {catalog.origin.noun}"
     )
+
+
+def account_remedy(catalog: Catalog, account: str, template: str) -> str:
+    """Return the way out where the account that a template's jobs run as is missing. The stack makes its trainers
+    alone, and no account that a template names by its address."""
+    if account in (catalog.trainer, *catalog.trainers.values()):
+        return f"if it was deleted: {catalog.origin.up}, which makes it again"
+    other = f"have `service_account` of template {template} name one that does"
+    own = _ACCOUNT.fullmatch(account)
+    if not own:
+        return f"if it does not exist, {other}: the stack does not make it"
+    create = f"gcloud iam service-accounts create {own[1]} --project={own[2]}"
+    make = f"make it, as the stack does not: {create}, with the roles that its jobs need"
+    return f"if it does not exist, {other}; or {make}"

@@ -45,7 +45,7 @@ def compare_jobs(
     """Compare jobs. `metrics` and `causes` are by full names; `order` has parameters that come first."""
     jobs = [description.job for description in descriptions]
     accounts = [description.account for description in descriptions]
-    measured = [metrics.get(job.name, Metrics()) for job in jobs]
+    measured = [metrics.get(job.name, Metrics()).as_shown for job in jobs]
     rows: list[tuple[str, str, Iterable[Value | None]]] = [
         *_given(jobs, order),
         ("machines", "on", [description.on for description in descriptions]),

@@ -65,6 +65,11 @@ class Metrics(Mapping[str, float]):
     def __getitem__(self, name: str) -> float:
         return self.numbers[name]
 
+    @property
+    def as_shown(self) -> Mapping[str, float | str]:
+        """Each metric by name, one that is no finite number as its text."""
+        return {**self.numbers, **self.not_finite}
+
     def __iter__(self) -> Iterator[str]:
         return iter(self.numbers)
 

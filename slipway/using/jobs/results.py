@@ -7,12 +7,13 @@ jobs, reads their metrics with `slipway.using.jobs.metrics.read_metrics` and pas
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from slipway.base.errors import ConfigError
-from slipway.base.formatting import few, nearest, quoted, short
+from slipway.base.formatting import counted, few, nearest, quoted, short
 from slipway.google.jobs import VertexJob
 from slipway.model.catalog import command_line
 from slipway.model.catalog.model import Catalog
@@ -44,6 +45,14 @@ class Goal:
                 "the metric to sort by has no name", fix="give its name, with - before it where more is better"
             )
         return cls(text.removeprefix("-"), text.startswith("-"))
+
+    def place(self, metrics: Mapping[str, float], not_finite: Collection[str]) -> tuple[int, float]:
+        """Return the place of these metrics, to sort by: a better number first, then one that is not finite, last none
+        of this name."""
+        if self.metric in metrics:
+            value = metrics[self.metric]
+            return 0, -value if self.maximize else value
+        return 1 if self.metric in not_finite else 2, 0.0
 
 
 @dataclass(frozen=True)
@@ -96,19 +105,10 @@ class ResultRow:
     def succeeded(self) -> bool:
         return self.state is JobState.SUCCEEDED
 
-    def sort_key(self, goal: Goal) -> tuple[bool, int, float]:
-        """Return the place among other rows: jobs without the metric are last; of the others those that succeeded are
-        before those that run, and these before failed and cancelled ones."""
-        value = self.metrics.get(goal.metric)
-        if value is None:
-            return True, 0, 0.0
-        return False, self._rank, -value if goal.maximize else value
-
-    @property
-    def _rank(self) -> int:
-        if self.succeeded:
-            return 0
-        return 2 if self.ended else 1
+    def sort_key(self, goal: Goal) -> tuple[int, int, float]:
+        """Return the place among other rows: those that succeeded are before those that run, and these before failed
+        and cancelled ones; among each of these those with a better metric are first."""
+        return end_rank(self.state, ended=self.ended), *goal.place(self.metrics, self.not_finite)
 
 
 @dataclass(frozen=True)
@@ -135,8 +135,7 @@ class Results:
         return tuple(row for row in self.rows if row.best)
 
     def sorted_by(self, goal: Goal) -> Results:
-        """Sort by a metric, the best job that succeeded first; rows that lack it come last, and equals stay in their
-        order."""
+        """Sort by a metric, the best job that succeeded first; equals stay in their order."""
         return replace(self, rows=tuple(sorted(self.rows, key=lambda row: row.sort_key(goal))))
 
 
@@ -214,6 +213,29 @@ def require_metrics(results: Results, names: Iterable[str]) -> None:
                 why=f"they have {few(map(short, results.metrics), 12)}",
                 fix=f"{near}, if that was meant" if near else "slipway jobs list --output csv has all of them",
             )
+
+
+def with_metrics(results: Results, names: Iterable[str]) -> Results:
+    """Return the results with a column for each of these metrics, though no job has any. Raises ConfigError as
+    `require_metrics`."""
+    names = tuple(names)
+    require_metrics(results, names)
+    return replace(results, metrics=tuple(dict.fromkeys((*results.metrics, *names))))
+
+
+def without_metrics(results: Results, names: Sequence[str]) -> list[str]:
+    """Return why jobs that succeeded have none of these metrics, a line for each reason."""
+    succeeded = [row for row in results.rows if row.succeeded]
+    lacking = [row for row in succeeded if not any(name in {**row.metrics, **row.not_finite} for name in names)]
+    reasons = Counter(row.metrics_why or f"it has no {short(names[0])}" for row in lacking)
+    return [f"{counted(count, 'job')} without a metric: {reason}" for reason, count in reasons.most_common(3)]
+
+
+def end_rank(state: JobState, *, ended: bool) -> int:
+    """Return the place of a state where results are sorted: succeeded, not ended, ended otherwise."""
+    if state is JobState.SUCCEEDED:
+        return 0
+    return 2 if ended else 1
 
 
 def metric_text(row: ResultRow, name: str) -> str:

@@ -19,7 +19,7 @@ from slipway.model.job_state import JobState
 from slipway.using.context import Context
 from slipway.using.jobs.comparison import ComparedField
 from slipway.using.jobs.metrics import FILE, MOST_BYTES, Metrics, parse_metrics
-from slipway.using.jobs.results import Goal
+from slipway.using.jobs.results import Goal, end_rank
 from slipway.using.sessions.following import INTERRUPTED, exit_code_of
 from slipway.using.sessions.session import Session
 
@@ -27,6 +27,7 @@ NEWEST = 20
 """The default number of runs listed."""
 _AT_ONCE = 8
 _KILLED = 137
+_GOES_ON = (JobState.QUEUED, JobState.RUNNING)
 _MOST_FILES = 20
 """The most files that a comparison names."""
 
@@ -112,13 +113,10 @@ def read_runs(context: Context, session: Session, numbers: Sequence[int] = (), l
 
 
 def sorted_runs(runs: Iterable[RunRecord], goal: Goal) -> list[RunRecord]:
-    """Sort runs by a metric, the best that succeeded first; runs without the metric are last."""
+    """Sort runs by a metric, as the results of jobs are: the best that succeeded first."""
 
-    def place(run: RunRecord) -> tuple[bool, bool, float]:
-        value = run.metrics.get(goal.metric)
-        if value is None:
-            return True, False, 0.0
-        return False, run.state is not JobState.SUCCEEDED, -value if goal.maximize else value
+    def place(run: RunRecord) -> tuple[int, int, float]:
+        return end_rank(run.state, ended=run.state not in _GOES_ON), *goal.place(run.metrics, run.metrics.not_finite)
 
     return sorted(runs, key=place)
 
@@ -150,8 +148,9 @@ def _compared_files(runs: Sequence[RunRecord]) -> list[ComparedField]:
 
 
 def _compared_metrics(runs: Sequence[RunRecord]) -> list[ComparedField]:
-    names = dict.fromkeys(name for run in runs for name in run.metrics)
-    return [ComparedField("metric", name, tuple(run.metrics.get(name) for run in runs)) for name in names]
+    measured = [run.metrics.as_shown for run in runs]
+    names = dict.fromkeys(name for of_run in measured for name in of_run)
+    return [ComparedField("metric", name, tuple(of_run.get(name) for of_run in measured)) for name in names]
 
 
 def _versions(path: str, runs: Sequence[RunRecord]) -> tuple[str | None, ...]:

@@ -61,16 +61,21 @@ def waits(given: Mapping[str, str]) -> dict[str, float]:
 
 _MEANT = {
     **dict.fromkeys(("timeout", "timeout_s", "time_limit", "max_runtime", "max_time", "max_run_time"), "max_run"),
-    **dict.fromkeys(("environment", "env_vars", "environment_variables", "envs"), "env"),
+    **dict.fromkeys(("environment", "env_vars", "environment_variables", "envs", "env_file", "dotenv"), "env"),
     **dict.fromkeys(("max_retries", "retry", "num_retries"), "retries"),
     **dict.fromkeys(("nodes", "num_nodes", "replica_count", "workers_count"), "replicas"),
     **dict.fromkeys(("tags", "label"), "labels"),
     **dict.fromkeys(("source", "source_dir", "folder"), "code"),
     **dict.fromkeys(("name", "display_name"), "job_name"),
+    "as_": "kind",
 }
-"""Arguments of a call by the names that other tools have for them."""
-_TEXTS = ("max_run", "code", "job_name")
+"""Arguments of a call by the names that other tools, or the command, have for them."""
+_TEXTS = ("max_run", "code", "job_name", "kind")
 """The ones with a text as value."""
+_FORMS = {"env": "env={'NAME': 'VALUE', …}", "labels": "labels={'KEY': 'VALUE', …}"}
+"""The ones with values by name."""
+_METHODS = {"wait": "wait()", "follow": "logs(follow=True)"}
+"""What does later what a flag of the command does, by the flag."""
 
 
 class ParameterMistake(NamedTuple):
@@ -224,24 +229,48 @@ def _for_a_shell(name: str, text: str) -> Fix:
 
 
 def _unknown(name: str, template: Template, given: Mapping[str, Typed], arguments: Collection[str]) -> ParameterMistake:
+    if mistake := _meant_for_the_call(name, template, given, arguments):
+        return mistake
+    known = [parameter.name for parameter in template.parameters]
+    named = sorted(_named(template, given))
+    near = nearest(name, [*arguments, *known, *named])
+    argument = "=" if near in arguments and near not in {*known, *named} else ""
+    instead = f"did you mean {near}{argument}?" if near else f"the template has {', '.join(known) or 'none'}"
+    command = _command(template)
+    lacks = f", and {command} has no {{{short(name)}}}" if command else ""
+    way: Fix = ""
+    if near in named and near in given:  # A job's, where this one is like it.
+        way = ({"params": {str(near): joined(given[name])}},)
+    elif command and not near:
+        way = _in_command(name, command)
+    return ParameterMistake(name, f"unknown parameter {short(name)}{lacks}; {instead}", way)
+
+
+def _command(template: Template) -> str:
+    """Return the template's parameter that is a command, empty for none."""
+    return next((parameter.name for parameter in template.parameters if parameter.command), "")
+
+
+def _in_command(name: str, command: str) -> Fix:
+    if command_line.can_name(name):
+        return f"write {{{name}}} in the {command}, where its value belongs"
+    return "a name of letters, digits, _, - and . can stand in a command"
+
+
+def _meant_for_the_call(
+    name: str, template: Template, given: Mapping[str, Typed], arguments: Collection[str]
+) -> ParameterMistake | None:
+    """Return the mistake of a parameter by whose name another tool, or the command, has what the call has otherwise."""
     if name == "dry_run":
         fix = "slipway submit … --dry-run --output json"
         return ParameterMistake(name, "unknown parameter dry_run: a call of Python has no dry run", fix)
     if (argument_meant := _MEANT.get(name, "")) in arguments:
         return _argument_of_another_name(name, argument_meant, template, given)
-    known = [parameter.name for parameter in template.parameters]
-    unfilled = sorted(_named(template, given) - {*given})
-    near = nearest(name, [*arguments, *known, *unfilled])
-    argument = "=" if near in arguments and near not in {*known, *unfilled} else ""
-    instead = f"did you mean {near}{argument}?" if near else f"the template has {', '.join(known) or 'none'}"
-    command = next((parameter.name for parameter in template.parameters if parameter.command), "")
-    lacks = f", and {command} has no {{{short(name)}}}" if command else ""
-    way: Fix = ""
-    if command and not near and command_line.can_name(name):
-        way = f"write {{{name}}} in the {command}, where its value belongs"
-    elif command and not near:
-        way = "a name of letters, digits, _, - and . can stand in a command"
-    return ParameterMistake(name, f"unknown parameter {short(name)}{lacks}; {instead}", way)
+    if not arguments or name not in _METHODS:
+        return None
+    method = f"{_METHODS[name]} of what the call returns"
+    what = f"unknown parameter {name}; did you mean {method}?"
+    return ParameterMistake(name, what, (method, *_of_command(name, template)))
 
 
 def _argument_of_another_name(
@@ -249,12 +278,19 @@ def _argument_of_another_name(
 ) -> ParameterMistake:
     """Return the mistake of an argument that has the name that another tool has for it."""
     value = given[name]
-    fix: tuple[str | Arguments, ...] = (f"{meant}=…",)
+    fix: str | Arguments = _FORMS.get(meant, f"{meant}=…")
     if isinstance(value, str) and meant in _TEXTS:
-        fix = ({meant: value},)
-    if command := next((parameter.name for parameter in template.parameters if parameter.command), ""):
-        fix = (*fix, "; for a parameter of the command: ", {"params": {command: f"… {{{name}}}"}})
-    return ParameterMistake(name, f"unknown parameter {short(name)}; did you mean {meant}=?", fix)
+        fix = {meant: value}
+    what = f"unknown parameter {short(name)}; did you mean {meant}=?"
+    return ParameterMistake(name, what, (fix, *_of_command(name, template)))
+
+
+def _of_command(name: str, template: Template) -> tuple[str | Arguments, ...]:
+    """Return the rest of a fix: how a command of the template has a parameter of this name; nothing without one."""
+    command = _command(template)
+    if not command:
+        return ()
+    return "; for a parameter of the command: ", {"params": {command: f"… {{{name}}}"}}
 
 
 def _lacking(command: str, name: str) -> ParameterMistake:

@@ -17,6 +17,7 @@ from datetime import UTC, datetime
 from slipway.base.clock import poll
 from slipway.base.errors import AnswerUnknown, Cancelled
 from slipway.base.formatting import join
+from slipway.google.catalog.lookup import account_remedy
 from slipway.google.failures import QUOTA_TOO_SMALL, CloudError, Conflict, Denied, NotFound, Refused, Unreachable
 from slipway.google.jobs import VertexJob
 from slipway.model.kinds import KINDS
@@ -261,8 +262,8 @@ class Sender:
             )
         account = request.kind.spec_of(request.body).get("serviceAccount", "")
         if account and account in problem.message:
-            again = f"if it was deleted: {self.context.catalog.origin.up}, which makes it again"
-            problem.fix = f"{problem.fix}\n{again}".lstrip()
+            way = account_remedy(self.context.catalog, account, request.template)
+            problem.fix = f"{problem.fix}\n{way}".lstrip()
 
     def _search(self, request: Request, within: float) -> Attempt | None:
         """Look for the job for `within` seconds and at least once, because a list may lag behind an answer.

@@ -12,7 +12,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, TypeVar
 
-from slipway.base.errors import AnswerUnknown
+from slipway.base.errors import AnswerUnknown, ConfigError
 from slipway.base.formatting import counted, join
 from slipway.google.failures import CloudError, Conflict, Denied, NotFound, Refused
 from slipway.google.jobs import CANCELLED, VertexJob
@@ -45,6 +45,8 @@ if TYPE_CHECKING:
 COMMAND = "command"
 """The parameter with the command of `slipway run`."""
 Planned = TypeVar("Planned")
+_ANY_PACKAGE = "gs://any/code.tar.gz"
+"""The code of a request that is only checked."""
 
 
 @dataclass(frozen=True)
@@ -334,7 +336,15 @@ def with_code(
     there = nullcontext(CodeFolder(Path(typed), Path(typed).name))
     with there if tree else code_folder(typed, context.connection.storage, tell) as source:
         tree = tree or source.tree(tell)
-        script = check_commands(template, asked, source, tree, swept, tell) if runs_any_folder(template) else ""
+        notes: list[str] = []
+        script = ""
+        if runs_any_folder(template):
+            try:
+                script = check_commands(template, asked, source, tree, swept, notes.append)
+            except ConfigError:
+                # A mistyped parameter may be why it is another command than the one that was meant.
+                plan(replace(asked, overrides=replace(asked.overrides, package=_ANY_PACKAGE, of_folder=True)))
+                raise
     code = pack(catalog, template, tree, source.name, script)
     labels = {**asked.overrides.labels, **code.labels}
     overrides = replace(
@@ -346,6 +356,8 @@ def with_code(
         labels=labels,
     )
     planned = plan(replace(asked, overrides=overrides))
+    for line in notes:
+        tell(line)
     uncommitted = "" if source.source else ", never committed"
     state = f" @ {code.revision.short}" if code.revision.commit else uncommitted
     launcher = "" if of_image else " with slipway's launcher"

@@ -6,6 +6,7 @@ later. `null` leaves a parameter out, which means its default.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -22,6 +23,8 @@ MOST = 100_000
 
 SHAPE = "grid: {NAME: [VALUE, …], …}, or list: [{NAME: VALUE, …}, …], or a CSV with names in its first line"
 _SHOWN = 100
+_PLAIN = re.compile(r"[\w.+-]+")
+"""A value that stands in a list of YAML as it is."""
 
 
 @dataclass(frozen=True)
@@ -193,7 +196,8 @@ class _PointMaker:
 
     def _axis(self, name: str, key: Node, values: Node) -> tuple[Given, ...]:
         if not values.items:
-            fix = f"{name}: [VALUE, …], or {{from: 0, to: 9}}"
+            meant = values.text if values.text and _PLAIN.fullmatch(values.text) else "VALUE, …"
+            fix = f"{name}: [{meant}], or {{from: 0, to: 9}}"
             self.wrong(values.place, f"grid: {name} has no {'list of ' if values.items is None else ''}values", fix)
         axis = []
         for value in values.items or ():

@@ -162,7 +162,16 @@ def points_of(runs: Runs) -> Points:
         each = (_node(run, place) if isinstance(run, Mapping) else Node(place) for place, run in numbered)
         root = Node("runs", items=tuple(each))
     read_points = points("runs", root)
-    return replace(read_points, mistakes=tuple(replace(mistake, fix=_FIX) for mistake in read_points.mistakes))
+    mistakes = (replace(mistake, fix=_fix(mistake, runs)) for mistake in read_points.mistakes)
+    return replace(read_points, mistakes=tuple(mistakes))
+
+
+def _fix(mistake: PointMistake, runs: object) -> str:
+    """Return the way out of a mistake in points of Python."""
+    value = single(runs.get(mistake.place)) if isinstance(runs, Mapping) else None
+    if isinstance(value, str | Real):
+        return f"{{{mistake.place!r}: [{value!r}]}}"
+    return _FIX
 
 
 def _node(value: object, place: str) -> Node:

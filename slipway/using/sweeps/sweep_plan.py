@@ -263,7 +263,7 @@ class ParameterJudge:
         if point.unread is not None:
             # A parameter that could not be read is a mistake already, and not missing.
             known = {*point.unread, *given_twice}
-            mistakes += [problem for problem in problems if problem.name not in known]
+            mistakes += [problem for problem in problems if not {problem.name, problem.lacks} & known]
         for mistake in mistakes:
             key = (self._place(index, point, mistake.name), mistake.name, mistake.lacks)
             placed = self._mistakes.setdefault(key, _PlacedMistake(mistake, point.where))

@@ -53,14 +53,16 @@ def command(
     if not runs:
         screen.note(f"session {found.name} has had no run")
         return
-    screen.show(table_of(_columns(context, runs), runs))
+    screen.show(table_of(_columns(context, runs, goal), runs))
     screen.hint(
         f"  slipway session compare {runs[0].number} …      slipway submit --like {found.name}/{runs[0].number}"
     )
 
 
-def _columns(context: Context, runs: Sequence[RunRecord]) -> list[Column[RunRecord]]:
-    names = dict.fromkeys(name for run in runs for name in (*run.metrics, *run.metrics.not_finite))
+def _columns(context: Context, runs: Sequence[RunRecord], goal: Goal | None) -> list[Column[RunRecord]]:
+    names = dict.fromkeys(name for run in runs for name in run.metrics.as_shown)
+    if goal:
+        names.setdefault(goal.metric)
     return [
         Column[RunRecord]("RUN", lambda run: str(run.number), right=True, name=True),
         Column("STATE", lambda run: run.state),
@@ -87,7 +89,7 @@ def _metric(run: RunRecord, name: str) -> str:
 
 
 def _require_metric(goal: Goal, runs: Sequence[RunRecord]) -> None:
-    known = dict.fromkeys(name for run in runs for name in run.metrics)
+    known = dict.fromkeys(name for run in runs for name in run.metrics.as_shown)
     if known and goal.metric not in known:
         raise ConfigError(
             f"none of these runs has a metric {quoted(goal.metric)}",

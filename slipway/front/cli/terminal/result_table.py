@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
-from slipway.base.formatting import counted, exact, exact_span, short, span
+from slipway.base.formatting import exact, exact_span, short, span
 from slipway.front.cli.terminal import screen
 from slipway.google.jobs import VertexJob
 from slipway.model.catalog.placeholders import render
@@ -27,8 +26,9 @@ from slipway.using.jobs.results import (
     goal_of,
     metric_text,
     parameter_order,
-    require_metrics,
     result_rows,
+    with_metrics,
+    without_metrics,
 )
 
 _UNSUCCESSFUL = (JobState.FAILED, JobState.EXPIRED, JobState.TIMED_OUT)
@@ -48,7 +48,7 @@ def show_results(
     order = parameter_order(context.catalog, jobs)
     goal = sort or (goal_of(jobs, chosen[0]) if chosen else None)
     results = result_rows(jobs, metrics, context.now, goal, order, causes)
-    require_metrics(results, names)
+    results = with_metrics(results, names)
     if sort:
         results = results.sorted_by(sort)
     if output == "json":
@@ -175,11 +175,8 @@ def _is_number(row: ResultRow, name: str) -> bool:
 
 def _notes(results: Results, names: Sequence[str]) -> list[str]:
     """Return why succeeded jobs lack a metric, and how to have the best starred."""
-    succeeded = [row for row in results.rows if row.succeeded]
-    lacking = [row for row in succeeded if not any(name in {**row.metrics, **row.not_finite} for name in names)]
-    reasons = Counter(row.metrics_why or f"it has no {short(names[0])}" for row in lacking)
-    notes = [f"{counted(count, 'job')} without a metric: {reason}" for reason, count in reasons.most_common(3)]
-    if results.goal is None and results.metrics and names:
+    notes = without_metrics(results, names)
+    if results.goal is None and any(row.metrics or row.not_finite for row in results.rows) and names:
         notes.append(
             f"to have the best starred: --sort -{short(names[0])} where more is better, else --sort {short(names[0])}"
         )

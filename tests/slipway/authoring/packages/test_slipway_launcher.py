@@ -230,7 +230,8 @@ def test_a_secret_that_can_not_be_read_stops_the_job_before_any_code(
     assert replica.ends("no-secret", "11") == launcher.CANNOT_TELL
     said = capsys.readouterr().err
     assert f"{missing}: HTTP 404: " in said and said.endswith(
-        "  fix: see that the secret is there, and is text, then submit again\n"
+        f"  fix: see that it has a version, which is text; if there is no such secret, "
+        f"gcloud secrets create {missing.partition('/versions/')[0]} --data-file=FILE, then submit again\n"
     )
 
 

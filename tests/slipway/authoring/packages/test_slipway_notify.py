@@ -304,7 +304,8 @@ def test_a_secret_that_the_job_may_not_read_is_said_with_the_account_and_its_rol
     assert f"{notified.secret}: {EMAIL} needs {role} on it: HTTP 403" in said, "what is long is cut at its end"
     code = notified.runs("stopped", "print('never')", HF_TOKEN__SECRET=notified.secret)
     way = f"gcloud secrets add-iam-policy-binding {notified.secret[:-16]} --role={role} --member=serviceAccount:{EMAIL}"
-    assert code.stderr.endswith(f"  fix: {way}, then submit again\n")
+    made = f"if there is no such secret, gcloud secrets create {notified.secret[:-16]} --data-file=FILE first"
+    assert code.stderr.endswith(f"  fix: {way}; {made}, then submit again\n"), "it answers so for one that is missing"
 
 
 def test_where_no_mark_can_be_made_nobody_is_told_and_the_log_has_it(room: Room) -> None:

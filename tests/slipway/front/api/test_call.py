@@ -13,7 +13,7 @@ import pytest
 import slipway
 from slipway.base.errors import ConfigError, SlipwayError
 from slipway.base.installation import version
-from slipway.front.api.call import check, check_timeout, overrides_of, params_as_typed, waits_as_typed
+from slipway.front.api.call import check, command_words, overrides_of, params_as_typed, timeout_s, waits_as_typed
 from slipway.front.cli.terminal.flags import as_flags
 from slipway.using.sweeps.sweep_file import points_of
 
@@ -55,11 +55,23 @@ def test_a_misspelled_argument_whose_value_no_parameter_has_is_told_by_the_one_t
     assert error.value.fix == "did you mean `labels`? A parameter is a string, a number or a bool, or a list of these"
 
 
+def test_a_session_s_command_is_a_line_or_its_words_as_that_of_a_job() -> None:
+    assert command_words("python t.py --lr 0.1") == ("python t.py --lr 0.1",)
+    assert command_words(["python", "t.py", "--lr", 0.1, "a b"]) == ("python", "t.py", "--lr", "0.1", "a b")
+    assert command_words(("t.py",)) == ("t.py",)
+    for wrong, said in ((7, "command is given a int"), (["t.py", None], r"command\[1\] is None"), ([], "is empty")):
+        with pytest.raises(ConfigError, match=said) as refused:
+            command_words(wrong)  # type: ignore[arg-type]
+        assert "a list of words" in str(refused.value.fix)
+    with pytest.raises(ConfigError, match="command is empty"):
+        command_words("")
+
+
 def test_true_is_no_second() -> None:
     with pytest.raises(ConfigError, match="given a bool"):
         waits_as_typed({"pool": True})
     with pytest.raises(ConfigError, match="timeout is given a bool"):
-        check_timeout(True)
+        timeout_s(True)
     assert params_as_typed({"fast": True, "several": [True, 1]}) == {"fast": "true", "several": ("true", "1")}
 
 

@@ -43,7 +43,7 @@ def test_a_job_has_its_settings_cluster_and_place_in_a_sweep(stack: Stack) -> No
 
 
 def test_a_job_is_found_by_name_number_and_template_with_its_metrics(stack: Stack) -> None:
-    sent = slipway.submit("hello", code_="print(1)").wait(timeout=120)
+    sent = slipway.submit("hello", code_="print(1)").wait(timeout="2m")
     assert slipway.job(sent.name) == slipway.job(sent.id) == slipway.job("hello") == sent
     assert dict(sent.metrics) == {} and sent.metrics.why == "no metrics.json in its output"
     measured(stack, sent.name, [{"step": 1, "loss": 2}, {"step": 2, "loss": 1}])
@@ -54,11 +54,16 @@ def test_a_job_is_found_by_name_number_and_template_with_its_metrics(stack: Stac
         slipway.job(7)  # type: ignore[arg-type]
 
 
-def test_jobs_are_listed_by_what_one_asks_for_and_told_beside_each_other(stack: Stack) -> None:
+def test_jobs_are_listed_by_what_one_asks_for_and_told_beside_each_other(
+    stack: Stack, caplog: pytest.LogCaptureFixture
+) -> None:
     first, second = (slipway.submit("hello", code_=f"print({number})").wait(timeout=120) for number in (1, 2))
     other = slipway.submit("crew", code_="print(3)").wait(timeout=120)
     assert slipway.jobs() == (other, second, first) and slipway.jobs(limit=1) == (other,)
     assert slipway.jobs(template="hello", state=first.state) == (second, first) and slipway.jobs(user="bob") == ()
+    unmeasured = slipway.jobs(template="hello").results("-accuracy")
+    assert [row["metrics.accuracy"] for row in unmeasured] == [None, None], "a loop over the column goes on"
+    assert any(line.startswith("none of these jobs has a metric") for line in caplog.messages)
     measured(stack, first.name, {"accuracy": 0.9})
     table = slipway.jobs(template="hello").results("-accuracy")
     assert [row["name"] for row in table] == [first.name, second.name]
@@ -81,7 +86,7 @@ def test_jobs_are_listed_by_what_one_asks_for_and_told_beside_each_other(stack: 
 def test_the_results_of_a_sweep_are_rows_in_the_order_of_its_runs_or_the_best_first(stack: Stack) -> None:
     sweep = slipway.sweep("hello", {"code": ["print(1)", "print(2)", "raise SystemExit(3)"]})
     with pytest.raises(ResourceError):
-        sweep.wait(timeout=120)
+        sweep.wait(timeout="2m")
     names = [job.name for job in sweep.jobs()]
     for name, loss in zip(names, (2, 1, 0), strict=True):
         measured(stack, name, {"loss": loss, HOSTILE: 1})

@@ -25,5 +25,7 @@ def test_a_session_takes_the_flags_of_a_job_and_its_runs_have_metrics(open_to_co
         assert job.settings.env == {"LR": "0.1"} and job.settings.retries == 1 and job.request_id == "held"
         run = session.run("measures.py")
         assert dict(run.metrics) == {"loss": 0.5}
-        (record,) = session.runs()
+        again = session.run(["python", "measures.py", "--lr", 0.1, "a b"])
+        record, second = session.runs()
         assert "measures.py" in record.files and "files" not in repr(record)
+        assert again.exit_code == 0 and second.command == "python measures.py --lr 0.1 'a b'"

@@ -153,11 +153,13 @@ def test_the_best_trial_is_by_the_jobs_goal() -> None:  # N12
     assert slipway.Job(tuned.name, "request", tuned, Context()).best_trial == tried[1]
 
 
-def test_a_timeout_that_is_not_a_number_is_refused_before_anything_is_asked() -> None:
+def test_a_timeout_that_is_no_time_is_refused_before_anything_is_asked() -> None:
     waiting = slipway.Job("name", "request", a_job(), Context())
-    with pytest.raises(ConfigError, match="timeout is given a str") as error:
-        waiting.wait(timeout="5")  # type: ignore[arg-type]
+    with pytest.raises(ConfigError, match="timeout is given a list") as error:
+        waiting.wait(timeout=[5])  # type: ignore[arg-type]
     assert "seconds, or None" in error.value.fix
+    with pytest.raises(ConfigError, match="invalid duration 'soon'"):
+        waiting.wait(timeout="soon")
 
 
 @pytest.mark.parametrize("function", [slipway.submit, slipway.sweep])

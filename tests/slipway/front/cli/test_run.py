@@ -204,6 +204,20 @@ def test_what_nothing_can_run_is_refused(open_to_commands: Stack) -> None:
     assert refused.code == 2 and "runs a command in a folder of yours" in refused.err and not open_to_commands.jobs()
 
 
+@pytest.mark.parametrize("sweep", [False, True])
+def test_a_mistyped_parameter_is_told_before_the_files_that_the_usual_command_needs(
+    open_to_commands: Stack, sweep: bool
+) -> None:
+    (open_to_commands.folder / "train.py").rename(open_to_commands.folder / "t.py")
+    (open_to_commands.folder / "points.yaml").write_text("grid: {comand: [python t.py, python t.py --fast]}\n")
+    given = ("--sweep", "points.yaml") if sweep else ("-p", "comand=python t.py")
+    refused = open_to_commands.run("submit", "hello", "--code", ".", *given)
+    assert refused.code == 2 and "did you mean command?" in refused.err, refused.err
+    assert "train.py" not in refused.err and not open_to_commands.jobs()
+    refused = open_to_commands.run("submit", "hello", "--code", ".")
+    assert refused.code == 2 and "train.py" in refused.err, refused.err
+
+
 @pytest.mark.parametrize(
     ("words", "fix"),
     [

@@ -6,6 +6,7 @@ import pytest
 
 from slipway.base.errors import ConfigError
 from slipway.google.catalog.lookup import (
+    account_remedy,
     capacity_types,
     find_kind,
     find_template,
@@ -161,3 +162,14 @@ def test_the_defaults_choose_what_is_usual() -> None:  # W6
     assert list(capacity_types(of, "training-pipeline")) == ["pool"]
     must_be_given = replace(of, parameters=(Parameter("model", "str"),))
     assert list(capacity_types(must_be_given)) == ["flex-start", "spot", "on-demand"]
+
+
+def test_an_account_that_a_template_names_is_not_the_stack_s_to_make_again() -> None:
+    catalog = Catalog("prod", "acme", "us-central1", "", False, "w", "t@acme", {}, (), {}, trainers={"eval": "e@acme"})
+    for made in ("t@acme", "e@acme"):
+        assert account_remedy(catalog, made, "mlp") == "if it was deleted: make up STACK=prod, which makes it again"
+    way = account_remedy(catalog, "x@acme-ml.iam.gserviceaccount.com", "mlp")
+    assert "makes it again" not in way and "`service_account` of template mlp" in way
+    assert "gcloud iam service-accounts create x --project=acme-ml" in way
+    other = account_remedy(catalog, "12-compute@developer.gserviceaccount.com", "mlp")
+    assert "gcloud" not in other and "`service_account` of template mlp" in other

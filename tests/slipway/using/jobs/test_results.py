@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slipway.base.errors import ConfigError
 from slipway.google.jobs import VertexJob
 from slipway.model.catalog.parameter_types import Value
 from slipway.model.labels import CODE_COMMIT_LABEL, CODE_LABEL, SETTINGS, VARIABLE, recorded
@@ -23,13 +24,15 @@ from slipway.using.jobs.results import (
     flat_rows,
     goal_of,
     metric_text,
-    require_metrics,
     result_rows,
     varying_parameters,
+    with_metrics,
+    without_metrics,
 )
 from tests.builders import jobs
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
+_NAN = {"loss": "NaN"}
 
 
 def job(number: int, state: str = "SUCCEEDED", **parameters: Value) -> VertexJob:
@@ -89,7 +92,30 @@ def test_what_succeeded_is_sorted_before_what_did_not() -> None:
     states = {0: "FAILED", 1: "SUCCEEDED", 2: "CANCELLED", 3: "RUNNING", 4: "SUCCEEDED"}
     rows = [(job(number, state), {"accuracy": 0.9 - number / 10}) for number, state in states.items()]
     found = results(*rows, (job(5), {})).sorted_by(Goal("accuracy", maximize=True))
-    assert [row.run for row in found.rows] == [1, 4, 3, 0, 2, 5]
+    assert [row.run for row in found.rows] == [1, 4, 5, 3, 0, 2]
+
+
+@pytest.mark.parametrize("descending", [True, False])
+def test_what_succeeded_with_no_finite_number_is_between_those_with_one_and_those_without_the_metric(
+    descending: bool,
+) -> None:
+    listed = [job(0, "FAILED"), job(1), job(2), job(3), job(4, "FAILED")]
+    nan = Metrics({}, not_finite=_NAN)
+    measured = (Metrics({"loss": 0.1}), Metrics(), nan, Metrics({"loss": 2.0}), nan)
+    table = result_rows(listed, {each.name: one for each, one in zip(listed, measured, strict=True)}, NOW)
+    assert [row.run for row in table.sorted_by(Goal("loss", descending)).rows] == [3, 2, 1, 0, 4]
+
+
+def test_a_metric_that_was_asked_for_has_a_column_though_no_job_has_it() -> None:
+    table = with_metrics(results((job(0), {}), (job(1, "RUNNING"), {})), ["accuracy"])
+    assert table.metrics == ("accuracy",) and [row["metrics.accuracy"] for row in flat_rows(table)] == [None, None]
+    (note,) = without_metrics(table, ["accuracy"])
+    assert note == "1 job without a metric: it has no accuracy"
+    found = with_metrics(results((job(0), {"loss": 1.0}), (job(1), {"accuracy": 0.5})), ["accuracy"])
+    assert found.metrics == ("loss", "accuracy"), "each once"
+    with pytest.raises(ConfigError, match="none of these jobs has a metric 'accuracc'") as refused:
+        with_metrics(found, ["accuracc"])
+    assert "accuracy, if that was meant" in str(refused.value.fix)
 
 
 def test_a_metric_that_is_no_finite_number_is_named_and_never_best() -> None:
@@ -97,7 +123,7 @@ def test_a_metric_that_is_no_finite_number_is_named_and_never_best() -> None:
     table = result_rows([job(0), job(1)], {job(0).name: bad, job(1).name: Metrics({"loss": 2.0})}, NOW)
     assert table.metrics == ("loss",) and [metric_text(row, "loss") for row in table.rows] == ["NaN", "2"]
     assert math.isnan(float(flat_rows(table)[0]["metrics.loss"] or 0))
-    require_metrics(result_rows([job(0)], {job(0).name: bad}, NOW), ["loss"])
+    with_metrics(result_rows([job(0)], {job(0).name: bad}, NOW), ["loss"])
 
 
 @pytest.mark.parametrize("descending", [True, False])
@@ -172,6 +198,15 @@ def test_what_differs_is_told_from_what_is_alike() -> None:
     )
     assert found["code", "template"].alike and found["outcome", "ran"].values == (1800, 7140)
     assert ("code", "team") not in found, "what none has is not told"
+
+
+def test_a_metric_that_is_no_finite_number_is_compared_as_its_text() -> None:
+    one, two = job(0), job(1)
+    found = fields(described(one), described(two), metrics={one.name: Metrics({}, not_finite=_NAN)})
+    assert found["metric", "loss"].values == ("NaN", None)
+    both = {each.name: Metrics({"accuracy": 1}, not_finite=_NAN) for each in (one, two)}
+    found = fields(described(one), described(two), metrics=both)
+    assert found["metric", "loss"].values == ("NaN", "NaN") and found["metric", "loss"].alike
 
 
 def test_code_of_ones_own_is_told_with_its_commit() -> None:

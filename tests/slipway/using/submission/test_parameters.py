@@ -12,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 
 import slipway
 from slipway.base.errors import ConfigError, SlipwayError
-from slipway.front.api.call import check_timeout, params_as_typed, types, waits_as_typed
+from slipway.front.api.call import params_as_typed, timeout_s, types, waits_as_typed
 from slipway.model.catalog.placeholders import render
 from slipway.model.catalog.template import Offer, Parameter, Template
 from slipway.model.labels import recorded
@@ -139,6 +139,30 @@ def test_an_argument_by_the_name_of_another_tool_is_told_as_that_of_a_call() -> 
     assert error.value.fix.startswith("max_run='5m'; for a parameter of the command: command='… {timeout}'")
 
 
+@pytest.mark.parametrize(
+    ("name", "value", "meant", "fix"),
+    [
+        ("env_file", ".env", "env", "env={'NAME': 'VALUE', …}; for a parameter"),
+        ("wait", "true", "wait()", "wait() of what the call returns; for a parameter"),
+        ("follow", "true", "logs(follow=True)", "logs(follow=True) of what the call returns; for a parameter"),
+        ("as_", "custom-job", "kind", "kind='custom-job'"),
+        ("output", "json", "", "command='… {output}', which stands for it"),
+    ],
+)
+def test_a_flag_of_the_command_is_told_as_what_a_call_has_for_it(name: str, value: str, meant: str, fix: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        resolve(SCRIPT, {name: value}, ("max_run", "env", "kind"))
+    assert error.value.fix.startswith(fix)
+    assert not meant or f"did you mean {meant}" in error.value.why
+
+
+def test_a_name_near_a_given_parameter_of_the_command_is_told_as_that_one() -> None:
+    """A job's parameters are given where another is submitted like it."""
+    error = wrong(SCRIPT, command="python train.py --lr {lr}", lr="0.1", lrr="2")
+    assert error.why == "unknown parameter lrr, and command has no {lrr}; did you mean lr?"
+    assert error.fix == "lr='2'"
+
+
 def test_a_mistyped_parameter_is_no_parameter_of_the_command() -> None:
     machine = wrong(SCRIPT, machin="large", command="python train.py --lr {lr}", lr="0.1")
     assert machine.why == "unknown parameter machin, and command has no {machin}; did you mean machine?"
@@ -214,12 +238,24 @@ def test_an_empty_text_is_not_the_default_and_half_a_character_names_nothing(tex
 
 
 @pytest.mark.parametrize("timeout", [float("nan"), float("inf"), -1, -0.5])
-def test_a_time_to_wait_is_a_number_of_seconds_that_ends(timeout: float) -> None:
+def test_a_time_to_wait_ends(timeout: float) -> None:
     with pytest.raises(ConfigError, match=f"^timeout is {timeout}") as error:
-        check_timeout(timeout)
+        timeout_s(timeout)
     assert "None" in error.value.fix
-    for right in (None, 0, 0.5, 300):
-        check_timeout(right)
+
+
+@pytest.mark.parametrize(
+    ("given", "read"), [(None, None), (0, 0), (0.5, 0.5), (300, 300), ("1m", 60), ("2h", 7200), ("90", 90)]
+)
+def test_a_time_to_wait_is_written_as_the_time_that_a_job_runs(given: str | float | None, read: float | None) -> None:
+    assert timeout_s(given) == read
+
+
+@pytest.mark.parametrize("wrong", ["soon", "", "-1m", "0"])
+def test_a_text_that_is_no_time_to_wait_is_refused_with_one_that_is(wrong: str) -> None:
+    with pytest.raises(ConfigError) as error:
+        timeout_s(wrong)
+    assert "2h" in str(error.value.fix)
 
 
 def test_a_folder_that_is_gone_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

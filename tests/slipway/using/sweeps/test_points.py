@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,7 @@ from slipway.base.errors import ConfigError
 from slipway.model.catalog.parameter_types import Typed
 from slipway.model.catalog.template import Parameter, Template
 from slipway.using.sweeps.points import MOST, Node, Point, PointMistake, Points, points, refusal
-from slipway.using.sweeps.sweep_file import of_csv, of_json, of_yaml, read
+from slipway.using.sweeps.sweep_file import of_csv, of_json, of_yaml, points_of, read
 from slipway.using.sweeps.sweep_plan import ParameterJudge
 
 
@@ -118,6 +119,29 @@ def test_each_point_knows_its_place(tmp_path: Path) -> None:
 )
 def test_what_is_wrong_is_said_with_its_place(tmp_path: Path, name: str, text: str, said: str) -> None:
     assert said in refused(tmp_path, name, text)
+
+
+@pytest.mark.parametrize(("value", "listed"), [("ok", "['ok']"), (5, "[5]"), (False, "[False]")])
+def test_one_value_of_a_grid_is_told_with_the_list_that_was_meant(value: Any, listed: str) -> None:
+    (mistake,) = points_of({"lr": [0.1, 0.2], "mode": value}).mistakes
+    assert str(mistake) == "mode: grid: mode has no list of values" and mistake.fix == f"{{'mode': {listed}}}"
+
+
+def test_one_value_of_a_grid_is_not_told_as_missing_in_the_command_too() -> None:
+    grid: Any = {"lr": [0.1, 0.2], "mode": "ok"}
+    read_points = points_of(grid)
+    command = Parameter("command", "str", "python t.py --lr {lr} --mode {mode}", command=True)
+    judge = ParameterJudge(Template("script", "", "custom-job", (), (command,), ()), {}, "an argument")
+    for index, point in enumerate(read_points.each):
+        judge.values(index, point)
+    assert judge.mistakes(2) == []
+
+
+@pytest.mark.parametrize(("text", "fix"), [("5", "trees: [5], or "), ("'a, b'", "trees: [VALUE, …], or ")])
+def test_one_value_of_a_file_s_grid_is_told_with_the_list_that_was_meant(tmp_path: Path, text: str, fix: str) -> None:
+    (tmp_path / "g.yaml").write_text(f"grid: {{trees: {text}}}")
+    (mistake,) = read(tmp_path / "g.yaml").mistakes
+    assert str(mistake.fix).startswith(fix)
 
 
 @pytest.mark.usefixtures("no_garbage")
