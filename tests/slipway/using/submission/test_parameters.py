@@ -146,7 +146,7 @@ def test_an_argument_by_the_name_of_another_tool_is_told_as_that_of_a_call() -> 
         ("wait", "true", "wait()", "wait() of what the call returns; for a parameter"),
         ("follow", "true", "logs(follow=True)", "logs(follow=True) of what the call returns; for a parameter"),
         ("as_", "custom-job", "kind", "kind='custom-job'"),
-        ("output", "json", "", "command='… {output}', which stands for it"),
+        ("output", "json", "", "write {output} in the command"),
     ],
 )
 def test_a_flag_of_the_command_is_told_as_what_a_call_has_for_it(name: str, value: str, meant: str, fix: str) -> None:
