@@ -105,7 +105,7 @@ class ClusterPlan:
         """The reason if this deployment deletes it because no job has used it for long; empty for another one."""
         if not isinstance(self.becomes, DormantCluster) or self.becomes.why != "idle":
             return ""
-        return f"no job for longer than its `idleLimit` of {_span(self.becomes.season.idle_limit)}"
+        return f"is given up: no job for longer than its `idleLimit` of {_span(self.becomes.season.idle_limit)}"
 
     @property
     def is_announced(self) -> bool:

@@ -58,6 +58,6 @@ def test_a_team_s_submissions_run_on_its_machines_and_a_review_says_whose_change
 
     declare(checkout, "n1-standard-4")
     told = checkout.pulumi("preview", role="previewer").said
-    moved = "template nap: --team vision -p say=gs://bucket/object: order of capacity types pool big → pool cpu"
+    moved = "template nap: --team vision -p say=gs://bucket/object: no longer run on pool big, run on pool cpu first"
     assert moved in told
-    assert "machines 1 × n1-standard-8 → 1 × n1-standard-4" in told
+    assert "need 1 × n1-standard-4, not 1 × n1-standard-8" in told
