@@ -38,7 +38,7 @@ _SAMPLES |= {"list[float]": "1.0", "list[str]": "gs://bucket/object"}
 """Values of required parameters, by type."""
 
 
-_MOST_CASES = 32
+_MOST_CASES = 8
 
 
 @dataclass(frozen=True)
@@ -149,9 +149,10 @@ def _case(offer: Offer) -> Mapping[str, str]:
 
 
 def _cases(old: Template, new: Template) -> Iterator[Mapping[str, str]]:
-    """Yield each combination of the values that select offers, at most `_MOST_CASES`."""
+    """Yield the case of each offer, and combinations of the values that select offers, at most `_MOST_CASES`."""
     values: dict[str, dict[str, None]] = defaultdict(dict)
     for offer in (*old.offers, *new.offers):
+        yield _case(offer)
         for name, wanted in offer.when.items():
             if name != OF_TEAM:
                 values[name].update(dict.fromkeys(map(render, wanted)))
