@@ -10,7 +10,7 @@ import pulumi
 from slipway.model.state import StateEntry
 
 Declared = Sequence[pulumi.ResourceTransformationArgs]
-"""What the program has declared so far."""
+"""The declarations of the program so far."""
 _STACK = "pulumi:pulumi:Stack"
 
 

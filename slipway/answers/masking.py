@@ -17,14 +17,13 @@ from slipway.base import codec
 from slipway.deploying.engine.preview import SECRET, UNKNOWN, Preview
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.template import Template
+from slipway.model.own_settings import OF_SECRET
 
 _SHORTEST = 3
 """The characters of the shortest value that is masked wherever it is repeated; settings hide any by their keys."""
 
 _WRAPPERS = frozenset({"value", "default", "defaultValue", "constant", "runtimeValue", "stringValue"})
 """Keys whose value belongs to the name beside or above them."""
-_REFERENCE = "__SECRET"
-"""The end of the name of a variable that names a secret of Secret Manager."""
 _MIXED = re.compile(r"(?=\D*\d)(?=[^A-Za-z]*[A-Za-z])\S{8,}")
 
 
@@ -67,7 +66,8 @@ def declared_secrets(comparison: Comparison) -> frozenset[str]:
 def secrets_of(declared: Any) -> Mapping[str, str]:
     """Return the names by values of JSON that are secret by name or by form."""
     found: dict[str, str] = {}
-    for name, text in _texts(declared, ""):
+    # Both sides have most texts.
+    for name, text in dict.fromkeys(_texts(declared, "")):
         for key, value in ((name, text), *assigned(text)):
             if _is_secret(value, key.lstrip("-")):
                 found[value] = key.lstrip("-")
@@ -79,7 +79,7 @@ def exposed(old: Template, new: Template) -> Mapping[str, str]:
     before = dict(_texts(codec.write(old), ""))
     found: dict[str, str] = {}
     for name, text in _texts(codec.write(new), ""):
-        was_reference = f"{name}{_REFERENCE}" in before
+        was_reference = f"{name}{OF_SECRET}" in before
         # A path and a placeholder are no secrets, whatever their name.
         is_value = _MIXED.fullmatch(text) and looks_secret(text, "SECRET")
         if was_reference and is_value:

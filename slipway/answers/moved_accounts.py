@@ -21,11 +21,8 @@ def moved_accounts(comparison: Comparison) -> Iterator[Finding]:
         added = _accounts(comparison.new, name) - before
         # The members who can run code as an account of another owner are unknown.
         for account in sorted(added & comparison.new.submitters.keys()):
-            sentence = _loss(comparison, name, account, before)
+            sentence, grade = _loss(comparison, name, account, before)
             if sentence:
-                kept = _members(comparison.old, before) & {*comparison.new.submitters[account]}
-                lost = _users(comparison, name) - _named_users(comparison.new.submitters[account])
-                grade = Grade.WARNING if kept and not lost else Grade.BLOCKING
                 yield _finding(comparison, name, account, sentence, grade)
 
 
@@ -55,25 +52,29 @@ def _called(catalog: Catalog, account: str) -> str:
     return names.get(account, account.partition("@")[0])
 
 
-def _loss(comparison: Comparison, name: str, account: str, before: set[str]) -> str:
-    """Return who can no longer submit a template; empty if all its users may still be able to."""
+def _loss(comparison: Comparison, name: str, account: str, before: set[str]) -> tuple[str, Grade]:
+    """Return who can no longer submit a template, and the severity; empty if all its users may still be able to."""
     called = f"`{_called(comparison.new, account)}`"
     members = {*comparison.new.submitters[account], *_granted(comparison, account)}
     if not members:
-        return f"nobody can submit it: {called} has no submitters"
+        return f"nobody can submit it: {called} has no submitters", Grade.BLOCKING
     users = _users(comparison, name)
     lost = sorted(users - _named_users(members))
     # The people of a group are not listed.
     has_groups = not all(map(user_values, members))
     if lost and not has_groups:
-        return f"{few(map(_quoted, lost), 3)}, who submitted it in the last {DAYS} days, can't submit as {called}"
-    left_out = sorted(_members(comparison.old, before) - members)
+        users_lost = few(map(_quoted, lost), 3)
+        return f"{users_lost}, who submitted it in the last {DAYS} days, can't submit as {called}", Grade.BLOCKING
+    former = _members(comparison.old, before)
+    left_out = sorted(former - members)
     if not left_out and not lost:
-        return ""
+        return "", Grade.NOTE
+    # Some former submitters keep the template, and nobody who used it lately is lost.
+    grade = Grade.WARNING if former & members and not lost else Grade.BLOCKING
     only = f"only {few(map(shown_member, sorted(members)))} can submit it now, as {called}"
     if left_out:
-        return f"{only}; no longer {few(map(shown_member, left_out))}"
-    return f"{only}; in the last {DAYS} days {few(map(_quoted, lost), 3)} did"
+        return f"{only}; no longer {few(map(shown_member, left_out))}", grade
+    return f"{only}; in the last {DAYS} days {few(map(_quoted, lost), 3)} did", grade
 
 
 def _named_users(members: Iterable[str]) -> frozenset[str]:

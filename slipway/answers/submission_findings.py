@@ -15,7 +15,6 @@ from slipway.answers.comparison import DAYS, Comparison
 from slipway.answers.gaps import Gap, gaps
 from slipway.answers.probes import Probe, probes
 from slipway.answers.settings import HIDDEN, settings
-from slipway.answers.submission_sentences import SECRET
 from slipway.answers.submission_values import ChangedValue
 from slipway.base.formatting import counted, few, join, short
 from slipway.google.jobs import AT_LEAST_ONCE, VertexJob
@@ -24,6 +23,7 @@ from slipway.google.quota.metrics import ALL_SHORT_COMMAND
 from slipway.model.capacity import RESERVATION
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
+from slipway.model.own_settings import OF_SECRET
 
 _LONGEST = 80
 _HIDDEN = {asked.RUN_COST, asked.SHELL, asked.LAUNCHER, asked.IMAGE}
@@ -79,7 +79,7 @@ class _Change:
     def _value(self, name: str) -> ChangedValue:
         new = self.after.values.get(name)
         # A plain value in place of a reference may be the secret itself.
-        if name.startswith("variable ") and f"{name}{SECRET}" in self.difference.changed:
+        if name.startswith("variable ") and f"{name}{OF_SECRET}" in self.difference.changed:
             new = HIDDEN
         is_used = self.probe.is_default or bool(self.probe.jobs)
         return ChangedValue(name, self.before.values.get(name), new, is_used)
@@ -373,7 +373,7 @@ def _launcherless(group: _Group) -> Iterator[Finding]:
     keeps_output = _RESUME in lost or "SLIPWAY_OUTPUT" in text
     is_missed = keeps_output and bool(part.jobs)
     grade = Grade.WARNING
-    if is_missed or SECRET in text:
+    if is_missed or OF_SECRET in text:
         grade = Grade.BLOCKING
     verb = "loses"
     if not first.probe.is_default:
@@ -387,7 +387,7 @@ def _work_of_launcher(change: _Change) -> list[str]:
     """Return what a launcher did for a submission that loses it."""
     values = change.before.values
     lost = ["kept output"]
-    secrets = [name.removeprefix("variable ").removesuffix(SECRET) for name in values if name.endswith(SECRET)]
+    secrets = [name.removeprefix("variable ").removesuffix(OF_SECRET) for name in values if name.endswith(OF_SECRET)]
     if secrets:
         lost.insert(0, f"secrets of {few(map(_quoted, secrets), 1)}")
     if AT_LEAST_ONCE in change.after.text:

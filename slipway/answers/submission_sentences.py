@@ -1,13 +1,12 @@
-"""What changes for a submission, in words: the subject is the submissions. Pure."""
+"""Sentences about the values that change for submissions, which are their subject. Pure."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 
 from slipway.answers import submissions as asked
+from slipway.model.own_settings import OF_SECRET
 
-SECRET = "__SECRET"
-"""The end of the name of a value that refers to a secret."""
 _FREE = "$0.00/h"
 _CHANGED: Mapping[str, Callable[[str, str], str]] = {
     asked.ACCOUNT: lambda before, after: f"run as `{after}`, not `{before}`",
@@ -45,8 +44,8 @@ _LOST: Mapping[str, Callable[[str, str], str]] = {
 def sentence(name: str, before: str | None, after: str | None) -> str:
     """Return `run as `b`, not `a``, or ``` `name` a → b ``` for a value without words of its own; None is no value."""
     words = ""
-    if name.endswith(SECRET):
-        words = _of_secret(name.removeprefix("variable ").removesuffix(SECRET), before, after)
+    if name.endswith(OF_SECRET):
+        words = _of_secret(name.removeprefix("variable ").removesuffix(OF_SECRET), before, after)
     elif before is None and after is not None:
         words = _of_family(_GAINED, name, after)
     elif before is not None and after is None:

@@ -9,9 +9,10 @@ from decimal import Decimal
 
 from slipway.answers import submissions as asked
 from slipway.answers.answer import Value
-from slipway.answers.submission_sentences import SECRET, sentence
+from slipway.answers.submission_sentences import sentence
 from slipway.base.formatting import exact_span, join, sides
 from slipway.model.findings.finding import Grade
+from slipway.model.own_settings import OF_SECRET
 from slipway.model.prices import is_steep
 
 _FORMATS: Mapping[str, Callable[[float], str]] = {
@@ -43,7 +44,7 @@ class ChangedValue:
     def text(self, longest: int = 200) -> str:
         """Return ``need 1 × n1-standard-8, not 1 × n1-standard-4``, each side cut to about `longest`."""
         if self.name == asked.ORDER:
-            return _order(str(self.old).split(asked.THEN), str(self.new).split(asked.THEN))
+            return self._order.text
         before, after = sides(*self._sides, longest)
         return sentence(self.name, before if self.old is not None else None, after if self.new is not None else None)
 
@@ -69,7 +70,7 @@ class ChangedValue:
         # The secret has a value of its own.
         if self.name.startswith(asked.READER) and None in (self.old, self.new):
             return Grade.NOTE
-        is_lost = self.name.endswith(SECRET) and self.new is None
+        is_lost = self.name.endswith(OF_SECRET) and self.new is None
         if self.is_used and (is_lost or self.name == asked.ACCOUNT):
             return Grade.BLOCKING
         return Grade.WARNING
@@ -81,12 +82,12 @@ class ChangedValue:
         if self.name == asked.PRICE and None not in (self.old, self.new):
             is_loss = float(str(self.new)) > _MUCH * float(str(self.old))
         if self.name == asked.ORDER:
-            is_loss = any(word in self.text() for word in ("no longer", "first", " in "))
+            is_loss = bool(self._order.lost or self._order.first or self._order.is_elsewhere)
         return self.grade, is_loss
 
     @property
     def _improves(self) -> bool:
-        """Whether the change can't harm a submission."""
+        """Return whether the change can't harm a submission."""
         if self.name == asked.COUNTS_FOR:
             return "enforced" not in str(self.new)
         if self.name.startswith(asked.NOT_PASSED):
@@ -98,13 +99,45 @@ class ChangedValue:
             return self.name.startswith("default of ") or "${" in str(self.new)
         if self.name in _GAINS and self.new is not None:
             return _GAINS[self.name] * (float(str(self.new)) - float(str(self.old))) > 0
-        # Another region has other data and results.
-        is_elsewhere = " in " in str(self.new).removeprefix(str(self.old))
-        return self.name == asked.ORDER and str(self.new).startswith(str(self.old)) and not is_elsewhere
+        is_appended = self.name == asked.ORDER and str(self.new).startswith(str(self.old))
+        return is_appended and not self._order.is_elsewhere
+
+    @property
+    def _order(self) -> _Order:
+        return _order(str(self.old).split(asked.THEN), str(self.new).split(asked.THEN))
 
 
-def _order(was: list[str], now: list[str]) -> str:
-    """Return `no longer run on pool h100; run on spot first`, or `run on spot before pool h100`."""
+@dataclass(frozen=True)
+class _Order:
+    """A changed order of the labels of capacity types."""
+
+    was: list[str]
+    now: list[str]
+    lost: list[str]
+    #: The label that is tried first and was not; empty if the first one is left.
+    first: str
+    #: The other new labels.
+    added: list[str]
+
+    @property
+    def is_elsewhere(self) -> bool:
+        """Return whether a new label is of another region, which has other data and results."""
+        return any(" in " in label for label in (self.first, *self.added))
+
+    @property
+    def text(self) -> str:
+        """Return `no longer run on pool h100, run on spot first`, or `run on spot before pool h100`."""
+        parts = []
+        if self.lost:
+            parts.append(f"no longer run on {join(self.lost)}")
+        if self.first:
+            parts.append(f"run on {self.first} first")
+        if self.added:
+            parts.append(f"also run on {join(self.added)}")
+        return ", ".join(parts) or _moved(self.was, self.now)
+
+
+def _order(was: list[str], now: list[str]) -> _Order:
     added = list(now)
     kept = []
     for label in was:
@@ -113,15 +146,9 @@ def _order(was: list[str], now: list[str]) -> str:
             added.remove(same)
             kept.append(label)
     lost = [label for label in was if label not in kept]
-    parts = []
-    if lost:
-        parts.append(f"no longer run on {join(lost)}")
-    if not kept or not _is_same(kept[0], now[0]):
-        parts.append(f"run on {now[0]} first")
-    others = [label for label in added if label != now[0]]
-    if others:
-        parts.append(f"also run on {join(others)}")
-    return ", ".join(parts) or _moved(was, now)
+    is_first_kept = bool(kept) and _is_same(kept[0], now[0])
+    first = "" if is_first_kept else now[0]
+    return _Order(was, now, lost, first, [label for label in added if label != now[0]])
 
 
 def _moved(was: list[str], now: list[str]) -> str:
@@ -143,7 +170,7 @@ def _shown(name: str, value: Value) -> str:
         return "none"
     if isinstance(value, bool):
         return "yes" if value else "no"
-    if name.endswith(SECRET):
+    if name.endswith(OF_SECRET):
         return str(value).rpartition("/secrets/")[2]
     if name in _FORMATS:
         return _FORMATS[name](float(value))

@@ -24,6 +24,7 @@ from slipway.model.catalog.template import Offer, Template
 from slipway.model.catalog.withdrawal import in_season
 from slipway.model.findings.finding import Subject
 from slipway.model.labels import IDLE, TEAM, Launched
+from slipway.model.own_settings import OF_SECRET
 from slipway.model.prices import Price
 from slipway.using.jobs.verdict import on_cluster
 from slipway.using.submission.agent_check import AgentSpending
@@ -305,7 +306,7 @@ def _waits(possible: Sequence[Candidate]) -> dict[str, Value]:
 
 
 def _is_secret(name: str) -> bool:
-    return name.endswith("__SECRET")
+    return name.endswith(OF_SECRET)
 
 
 def _is_launched(job: VertexJob) -> bool:

@@ -14,6 +14,7 @@ from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.model.labels import INPUT
 from slipway.model.machines.images import PrebuiltImage, images_of
+from slipway.model.own_settings import OF_SECRET
 from slipway.model.rules.code import SCRIPT
 from slipway.reviewing.change.files import Files
 from slipway.reviewing.change.pins import package
@@ -171,7 +172,7 @@ def _unset_variables(template: Template, code: JobCode) -> frozenset[str]:
     """Return the inputs and variables that code needs and some worker pool does not set."""
     unset: set[str] = set()
     for task in tasks(template):
-        declared = {str(entry.get("name")).removesuffix("__SECRET") for entry in task.get("env", ())}
+        declared = {str(entry.get("name")).removesuffix(OF_SECRET) for entry in task.get("env", ())}
         unset |= code.variables - declared
     return frozenset(unset - {*filter(_OF_PLATFORM.fullmatch, unset)})
 

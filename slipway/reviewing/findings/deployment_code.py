@@ -24,8 +24,6 @@ from slipway.reviewing.findings.workflows import effects, grade_of
 KIND = KINDS["deployment-code-changed"]
 MOST_DETAILS = 40
 _MOST_WORDS = 30
-_HIDING = frozenset(f"{name}.py" for name in sys.stdlib_module_names)
-"""Names of files beside the program that Python imports in place of its own modules."""
 _PROJECT_FILE = re.compile(r"(?:.*/)?Pulumi\.ya?ml")
 _OWN_SUBJECTS = (
     (re.compile(r"(?:.*/)?(Pulumi\.yaml|CODEOWNERS|Makefile)"), "file"),
@@ -63,8 +61,9 @@ def _finding(
         sides = files.texts.get(path, Sides())
         edits = _edits(path, sides)
         known += _of_project(path, edits)
-        if path in _HIDING:
-            known.append(f"`{path}` hides Python's module `{path.removesuffix('.py')}` from the program")
+        module = path.removesuffix(".py")
+        if path.endswith(".py") and module in sys.stdlib_module_names:
+            known.append(f"`{path}` hides Python's module `{module}` from the program")
         if path.endswith(".py"):
             known += new_grants(sides)
         known += effects(edits, sides, clusters)

@@ -138,7 +138,7 @@ _WORST = (
 )
 _OTHERS = (
     _gains(r"\b(timeout(?:-minutes)?: .+)", lambda edit, text: f"{edit.place} has another time limit: {edit}"),
-    _gains(r"^on\b.*?cron: (.+)", lambda edit, text: _schedule(edit, text)),
+    _gains(r"^on\b.*?cron: (.+)", _schedule),
     _loses(
         r"^on\b.*?cron: (.+)",
         lambda edit, text: "no longer runs by itself: dates, idle limits and retries wait for another deployment",

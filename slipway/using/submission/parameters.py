@@ -75,7 +75,7 @@ _TEXTS = ("max_run", "code", "job_name", "kind")
 _FORMS = {"env": "env={'NAME': 'VALUE', …}", "labels": "labels={'KEY': 'VALUE', …}"}
 """The ones with values by name."""
 _METHODS = {"wait": "wait()", "follow": "logs(follow=True)"}
-"""What does later what a flag of the command does, by the flag."""
+"""Methods of the result that do later what a flag of the command does, by the flag."""
 
 
 class ParameterMistake(NamedTuple):

@@ -4,9 +4,9 @@ import pytest
 
 from slipway.answers import submissions as asked
 from slipway.answers.answer import Value
-from slipway.answers.submission_sentences import SECRET
 from slipway.answers.submission_values import ChangedValue
 from slipway.model.findings.finding import Grade
+from slipway.model.own_settings import OF_SECRET
 
 
 def order(before: str, after: str) -> ChangedValue:
@@ -45,7 +45,7 @@ def test_an_account_is_named_without_its_project_and_needs_the_secrets() -> None
 
 
 def test_a_lost_secret_blocks_submissions_that_are_in_use() -> None:
-    lost = ChangedValue(f"variable KEY{SECRET}", "projects/p/secrets/judge/versions/1", None, is_used=True)
+    lost = ChangedValue(f"variable KEY{OF_SECRET}", "projects/p/secrets/judge/versions/1", None, is_used=True)
     assert lost.grade is Grade.BLOCKING
     assert ChangedValue(lost.name, lost.old, None, is_used=False).grade is Grade.WARNING
 
@@ -75,7 +75,12 @@ def test_digests_are_short() -> None:
         ("argument --rank", "--rank=1", None, "no longer pass `--rank=1`"),
         ("argument --rank", "--rank=1", "--rank=2", "pass `--rank=2`, not `--rank=1`"),
         ("variable MODE", None, "fast", "also set `MODE` to `fast`"),
-        (f"variable KEY{SECRET}", None, "projects/p/secrets/a/versions/1", "also get secret `a/versions/1` as `KEY`"),
+        (
+            f"variable KEY{OF_SECRET}",
+            None,
+            "projects/p/secrets/a/versions/1",
+            "also get secret `a/versions/1` as `KEY`",
+        ),
         ("trials", 8, 0, "`trials` 8 → 0"),
     ],
 )

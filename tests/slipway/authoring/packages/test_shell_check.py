@@ -1,4 +1,4 @@
-"""What is told of a command's text for a shell before it is sent. # N25"""
+"""Lines about a command's text for a shell before it is sent. # N25"""
 
 import pytest
 

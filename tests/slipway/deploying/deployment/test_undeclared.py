@@ -176,7 +176,7 @@ def test_entries_of_two_owners_are_refused_in_one_error() -> None:
 
 @pytest.mark.parametrize("type_", [BUCKET, ACCOUNT])
 def test_a_second_entry_of_a_resource_of_the_program_is_rejected(type_: str) -> None:
-    """As after a rename without an alias and `pulumi import`: Pulumi would delete what the program declares."""
+    """Pulumi would delete what the program declares, as after a rename without an alias and `pulumi import`."""
     body = {"type": type_, "outputs": {"name": "lake", "email": "fit@acme.iam.gserviceaccount.com"}}
     ends = ("::results", "::former")
     known = read({f"urn:pulumi:dev::reg-infra::{type_}{end}": body for end in ends})
